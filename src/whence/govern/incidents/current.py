@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from whence.govern.incidents.contract_violations import ContractGraph, read_violations
 from whence.govern.incidents.findings import Finding, findings_at
 from whence.govern.incidents.fold import fold_incidents
 from whence.govern.incidents.incident import HOUR, Incident
@@ -23,6 +24,7 @@ from whence.govern.incidents.sources import (
     CheckFailure,
     Failure,
     check_findings,
+    contract_findings,
     failure_findings,
     slo_findings,
     tier_of,
@@ -89,7 +91,9 @@ def read_streaks(connection: Connection, at: int) -> Streaks:
     return Streaks(runs=read_failure_streaks(connection, since, at), checks=checks)
 
 
-def read_incidents(catalog: Catalog, graph: Runs, streaks: Streaks, at: int, *, is_past: bool) -> ReadIncidents:
+def read_incidents(
+    catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int, *, is_past: bool
+) -> ReadIncidents:
     """Read the incidents. `streaks`: as read for the same time; `is_past`: by the lineage at the time, not now."""
     findings = list(findings_at(_read_findings(catalog, graph, streaks, at), at))
     kept = [one for one in findings if one.until is None or one.until > at - LOOKBACK]
@@ -100,7 +104,7 @@ def read_incidents(catalog: Catalog, graph: Runs, streaks: Streaks, at: int, *, 
     return ReadIncidents(at=at, incidents=incidents, transitions=transitions, are_all=are_all)
 
 
-def compute_incidents(catalog: Catalog, graph: Runs, streaks: Streaks, now: int) -> ComputedIncidents:
+def compute_incidents(catalog: Catalog, graph: ContractGraph, streaks: Streaks, now: int) -> ComputedIncidents:
     """Compute the incidents at a time (µs), and which transitions the store lacks."""
     read = read_incidents(catalog, graph, streaks, now, is_past=False)
     last = last_transitions(read.transitions)
@@ -108,14 +112,17 @@ def compute_incidents(catalog: Catalog, graph: Runs, streaks: Streaks, now: int)
     return ComputedIncidents(read=read, new=tuple(new))
 
 
-def _read_findings(catalog: Catalog, graph: Runs, streaks: Streaks, at: int) -> Iterator[Finding]:
+def _read_findings(catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int) -> Iterator[Finding]:
     yield from slo_findings(list_transitions(catalog, until=at))
     failures = list(_failures(catalog, graph, streaks.runs.found))
     checks = list(_check_failures(graph, streaks.checks.found))
-    datasets = {name for one in failures for name in one.outputs} | {one.dataset for one in checks}
+    violations = list(read_violations(catalog, graph, streaks.checks.results, at))
+    datasets = {name for one in failures for name in one.outputs}
+    datasets |= {one.dataset for one in checks} | {one.dataset for one in violations}
     tiers = read_tiers(graph, datasets)
     yield from failure_findings(failures, tiers)
     yield from check_findings(checks, tiers)
+    yield from contract_findings(violations, tiers)
 
 
 def read_tiers(graph: Runs, datasets: Iterable[DatasetName]) -> Mapping[DatasetName, int]:

@@ -1,12 +1,13 @@
-"""The sources of findings: recorded transitions of objectives, failed runs, and failed checks. Pure.
+"""The sources of findings: recorded transitions of objectives, failed runs, failed checks and violated contracts. Pure.
 
-How urgent a finding is: what the alert of an objective says; of a failed run or check, a page if its dataset is of
+How urgent a finding is: what the alert of an objective says; of the others, a page if its dataset is of
 tier 1, else a ticket.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from whence.govern.contracts.evaluation.violations import Violation
 from whence.govern.incidents.findings import Finding, FindingKind, finding_id
 from whence.govern.slos.records import Transition
 from whence.model.names import DatasetName, RunName, parse_node
@@ -137,6 +138,26 @@ def check_findings(failures: Iterable[CheckFailure], tiers: Mapping[DatasetName,
             notify_rule=_rule("a check failed", is_page=is_page),
             reason=one.reason or "a check failed",
             run=str(one.run),
+        )
+
+
+def contract_findings(violations: Iterable[Violation], tiers: Mapping[DatasetName, int]) -> Iterator[Finding]:
+    """The findings of violated contracts."""
+    for one in violations:
+        verdict, is_page = one.verdict, tiers.get(one.dataset) == PAGING_TIER
+        parts = (f"expected {verdict.expected}" if verdict.expected else "", f"found {verdict.observed}")
+        yield Finding(
+            id=finding_id(FindingKind.CONTRACT, one.dataset, verdict.rule, verdict.column.casefold(), str(one.good_at)),
+            kind=FindingKind.CONTRACT,
+            rule=f"{verdict.rule} of {verdict.column}" if verdict.column else verdict.rule,
+            dataset=one.dataset,
+            since=one.since,
+            until=one.until,
+            ticket_since=one.since,
+            page_since=one.since if is_page else None,
+            notify_rule=_rule("its contract is violated", is_page=is_page),
+            reason=", ".join(filter(None, parts)),
+            run=None if verdict.run is None else str(verdict.run),
         )
 
 

@@ -42,11 +42,21 @@ class CheckStreak(NamedTuple):
     until: int | None
 
 
+class CheckedResult(NamedTuple):
+    """What a run reported of a check of a dataset at a time (µs)."""
+
+    run_id: int
+    time: int
+    dataset_id: int
+    assertion: Assertion
+
+
 class CheckStreaks(NamedTuple):
-    """Streaks of all checks, and whether all reports of the time were read."""
+    """Streaks of all checks; whether all reports of the time were read; and all results in them, in order."""
 
     found: Sequence[CheckStreak]
     are_all: bool
+    results: Sequence[CheckedResult] = ()
 
 
 def read_check_streaks(connection: Connection, since: int, until: int) -> CheckStreaks:
@@ -54,16 +64,19 @@ def read_check_streaks(connection: Connection, since: int, until: int) -> CheckS
     warn have none.
     """
     reports = read_facets_between(connection, ASSERTIONS, until - _HISTORY, until, MOST_REPORTS)
-    found = find_streaks(reports, until)
-    return CheckStreaks([one for one in found if one.last_at > since], len(reports) < MOST_REPORTS)
+    results = list(_results(reports))
+    found = find_streaks(results, until)
+    return CheckStreaks([one for one in found if one.last_at > since], len(reports) < MOST_REPORTS, results)
 
 
-def find_streaks(reports: Iterable[ReportedFacets], at: int) -> Iterator[CheckStreak]:
-    """The streaks in reports, which are in order, at a time (µs)."""
+def find_streaks(results: Iterable[CheckedResult], at: int) -> Iterator[CheckStreak]:
+    """The streaks in results, which are in order, at a time (µs)."""
     current: dict[tuple[int, str, str], CheckStreak] = {}
     good: dict[tuple[int, str, str], int] = {}
     lapsed = set[tuple[int, str, str]]()
-    for run_id, time, dataset_id, one in _results(reports):
+    for run_id, time, dataset_id, one in results:
+        if one.severity == WARN:
+            continue
         key = (dataset_id, one.name, one.column or "")
         streak = current.get(key)
         if streak is not None and (one.held or time > streak.last_at + LAPSE):
@@ -82,10 +95,9 @@ def find_streaks(reports: Iterable[ReportedFacets], at: int) -> Iterator[CheckSt
         yield streak._replace(until=lapse if lapse <= at else None)
 
 
-def _results(reports: Iterable[ReportedFacets]) -> Iterator[tuple[int, int, int, Assertion]]:
+def _results(reports: Iterable[ReportedFacets]) -> Iterator[CheckedResult]:
     for report in reports:
         for role, dataset_id, key, payload in report.facets:
             if is_assertions_facet(role, key):
                 for one in parse_assertions(payload):
-                    if one.severity != WARN:
-                        yield report.run_id, report.time, dataset_id, one
+                    yield CheckedResult(report.run_id, report.time, dataset_id, one)

@@ -43,8 +43,8 @@ def observe(
     return {
         name: ObservedData(
             columns=columns_of(schema_at(schemas[name], at)),
-            reports=tuple(read_reports(graph, ids[name], at, MOST_REPORTS)) if _has_rules(version) else (),
-            checks=tuple(read_checks(graph, ids[name], at)) if _has_rules(version) else (),
+            reports=tuple(read_reports(graph, ids[name], at, MOST_REPORTS)) if has_rules(version) else (),
+            checks=tuple(read_checks(graph, ids[name], at)) if has_rules(version) else (),
             written=_last_write(graph, ids[name], at) if version.levels else None,
         )
         for name, version in held.items()
@@ -66,7 +66,8 @@ def times_of_reports(graph: Observed, name: DatasetName, until: int, limit: int)
     return frozenset(time for time in times if time <= until)
 
 
-def _has_rules(version: ContractVersion) -> bool:
+def has_rules(version: ContractVersion) -> bool:
+    """Whether measurements or checks decide a rule of a version."""
     return bool(version.rules) or any(one.required or one.unique for one in version.columns)
 
 
@@ -86,9 +87,9 @@ def read_reports(graph: Observed, ids: frozenset[int], at: int | None, limit: in
     numbers are of what a run read or wrote.
     """
     rows = graph.measurements(ids, at, limit, METRICS)
-    runs = _runs(graph, [row.run_id for row in rows])
+    runs = read_runs(graph, [row.run_id for row in rows])
     for row in rows:
-        yield Report(time=row.time, run=runs.get(row.run_id), numbers=dict(_numbers(row)))
+        yield Report(time=row.time, run=runs.get(row.run_id), numbers=dict(_numbers(row)), dataset_id=row.dataset_id)
 
 
 def _numbers(row: MeasurementRow) -> Iterator[tuple[tuple[str, str], int | float]]:
@@ -98,7 +99,7 @@ def _numbers(row: MeasurementRow) -> Iterator[tuple[tuple[str, str], int | float
 def read_checks(graph: Observed, ids: frozenset[int], at: int | None) -> Iterator[CheckResult]:
     """The results of the checks of a dataset, the latest first."""
     rows = graph.checks(ids, at).found
-    runs = _runs(graph, [row.run_id for row in rows])
+    runs = read_runs(graph, [row.run_id for row in rows])
     return (one for row in rows for one in _results(row, runs.get(row.run_id)))
 
 
@@ -113,9 +114,10 @@ def _last_write(graph: Observed, ids: frozenset[int], at: int | None) -> LastWri
     last = max(touches, key=lambda one: (one.time, one.run_id), default=None)
     if last is None:
         return None
-    return LastWrite(last.time, _runs(graph, [last.run_id]).get(last.run_id))
+    return LastWrite(last.time, read_runs(graph, [last.run_id]).get(last.run_id))
 
 
-def _runs(graph: Observed, ids: Sequence[int]) -> Mapping[int, RunName]:
+def read_runs(graph: Observed, ids: Sequence[int]) -> Mapping[int, RunName]:
+    """The names of runs."""
     wanted = {one for one in ids if one}
     return {row.id: row.name for row in graph.runs(wanted)} if wanted else {}

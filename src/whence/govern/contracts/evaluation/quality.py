@@ -25,6 +25,7 @@ class Report:
     time: int
     run: RunName | None
     numbers: Mapping[tuple[str, str], int | float] = field(default_factory=dict)
+    dataset_id: int = 0
 
     def number(self, column: str, metric: str) -> int | float | None:
         """A measured number; None if it was not measured."""
@@ -50,6 +51,28 @@ def judge_quality(
     return tuple(_judge(one, reports, checks) for one in (*_column_rules(held), *held.rules))
 
 
+def judge_each(
+    held: ContractVersion, reports: Sequence[Report], checks: Sequence[CheckResult]
+) -> Iterator[tuple[PromisedRule, Sequence[RuleVerdict]]]:
+    """Of each rule, what each check and report that decides it says, the oldest first: the last one until a time is
+    what `judge_quality` says then. Reports and checks: latest first. Empty for a rule that nothing decides.
+    """
+    for rule in (*_column_rules(held), *held.rules):
+        checked = [_checked(rule, one) for one in checks if _decides(one, rule)]
+        first = min((one.time for one in checks if _decides(one, rule)), default=None)
+        earlier = (one for one in reports if first is None or one.time < first)
+        measured = [_judge_measured(rule, [one]) for one in earlier if _may_measure(rule, one)]
+        yield rule, [*(one for one in reversed(measured) if one.time is not None), *reversed(checked)]
+
+
+def _may_measure(rule: PromisedRule, report: Report) -> bool:
+    """Whether a report has any number of the column, or of the dataset: a cheap look before a judgement."""
+    metric = _METRICS.get(rule.metric, rule.metric)
+    column = _column_of(rule, metric) if metric in _COUNTED[:3] else ""
+    wanted = "nullCount" if column else "rowCount"
+    return metric in _COUNTED and report.number(column, wanted) is not None
+
+
 def _column_rules(held: ContractVersion) -> Iterator[PromisedRule]:
     for one in held.columns:
         if one.required:
@@ -60,22 +83,24 @@ def _column_rules(held: ContractVersion) -> Iterator[PromisedRule]:
 
 def _judge(rule: PromisedRule, reports: Sequence[Report], checks: Sequence[CheckResult]) -> RuleVerdict:
     """By the check that has the rule's name, else by the latest report that measures what the rule is about."""
-    check = next((one for one in checks if one.name == rule.name and _is_of_column(one.column, rule.column)), None)
-    if check is not None:
-        return RuleVerdict(
-            rule=rule.name,
-            column=rule.column,
-            outcome=Outcome.HOLDS if check.held else Outcome.VIOLATED,
-            expected=expected_text(rule),
-            observed=check.found or f"the check {check.name} {'held' if check.held else 'failed'}",
-            time=check.time,
-            run=check.run,
-        )
-    return _judge_measured(rule, reports)
+    check = next((one for one in checks if _decides(one, rule)), None)
+    return _judge_measured(rule, reports) if check is None else _checked(rule, check)
 
 
-def _is_of_column(checked: str, promised: str) -> bool:
-    return checked.casefold() == promised.casefold()
+def _checked(rule: PromisedRule, check: CheckResult) -> RuleVerdict:
+    return RuleVerdict(
+        rule=rule.name,
+        column=rule.column,
+        outcome=Outcome.HOLDS if check.held else Outcome.VIOLATED,
+        expected=expected_text(rule),
+        observed=check.found or f"the check {check.name} {'held' if check.held else 'failed'}",
+        time=check.time,
+        run=check.run,
+    )
+
+
+def _decides(check: CheckResult, rule: PromisedRule) -> bool:
+    return check.name == rule.name and check.column.casefold() == rule.column.casefold()
 
 
 def _judge_measured(rule: PromisedRule, reports: Sequence[Report]) -> RuleVerdict:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from whence.govern.contracts.evaluation.judge import judge_rules
 from whence.govern.contracts.evaluation.observations import (
     Observed,
-    ObservedData,
     last_write,
     observe,
     times_of_reports,
@@ -103,13 +102,13 @@ def _states(graph: Observed, dataset: ContractedDataset, at: int) -> States:
     if held is None:
         return {}
     data = observe(graph, {dataset.name: held}, at)[dataset.name]
-    verdicts = (*_column_verdicts(held, data), *judge_rules(held, data, at))
+    verdicts = (*judge_columns(held, data.columns), *judge_rules(held, data, at))
     return {(one.rule, one.column.casefold()): one for one in verdicts}
 
 
-def _column_verdicts(held: ContractVersion, data: ObservedData) -> Iterator[RuleVerdict]:
-    """The verdicts on the promised columns."""
-    found = evaluate_contract(held, data.columns)
+def judge_columns(held: ContractVersion, seen: Mapping[str, str]) -> Iterator[RuleVerdict]:
+    """The verdicts on the promised columns. `seen`: the columns that runs report, and their types."""
+    found = evaluate_contract(held, seen)
     violated = {one.column.casefold(): one for one in found.violations}
     for column in held.columns:
         violation = violated.get(column.name.casefold())
