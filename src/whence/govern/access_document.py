@@ -5,6 +5,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from whence.govern.access_review import Kept, ReviewedGrant
 from whence.govern.api_keys import Key
 from whence.model.access import Grant, Hiding
 from whence.query.answers.instants import iso
@@ -72,6 +73,27 @@ class AuditEntry(TypedDict):
     status: int
 
 
+class KeptDocument(TypedDict):
+    """The decision to keep a grant."""
+
+    by: str
+    at: str
+    reason: str
+
+
+class ReviewedGrantDocument(TypedDict):
+    """A grant with its use, the columns with sensitive data that it shows by grade, and what speaks against it."""
+
+    subject: str
+    role: str
+    namespaces: str
+    used_at: str | None
+    strongest_use: str | None
+    columns: dict[str, int]
+    kept: KeptDocument | None
+    concerns: list[str]
+
+
 def new_key_document(key: Key, subject: str) -> NewKey:
     """A key in clear: for who made it, this once."""
     return {"id": key.id, "subject": subject, "key": key.text}
@@ -126,6 +148,24 @@ def entry_document(number: int, one: Entry) -> AuditEntry:
         "count": one.count,
         "status": one.status,
     }
+
+
+def review_document(one: ReviewedGrant) -> ReviewedGrantDocument:
+    """A grant of an access review."""
+    return {
+        "subject": one.subject,
+        "role": one.grant.role.name.lower(),
+        "namespaces": one.grant.namespaces,
+        "used_at": _iso(one.used_at),
+        "strongest_use": None if one.strongest is None else one.strongest.name.lower(),
+        "columns": dict(one.columns),
+        "kept": None if one.kept is None else _kept_document(one.kept),
+        "concerns": [concern.value for concern in one.concerns],
+    }
+
+
+def _kept_document(one: Kept) -> KeptDocument:
+    return {"by": one.by, "at": iso(one.at), "reason": one.reason}
 
 
 def _iso(at: int | None) -> str | None:

@@ -42,8 +42,16 @@ def give_role(connection: Connection, subject: str, grant: Grant) -> None:
 
 def take_role(connection: Connection, subject: str, namespaces: str) -> None:
     """Revoke a grant. Raises AccessError if it does not exist."""
-    if not remove_grant(connection, require_subject(subject), namespaces):
-        raise AccessError(f"{subject} has no grant in {namespaces}; `whence access list` shows all", 404)
+    require_grant(connection, subject, namespaces)
+    remove_grant(connection, subject, namespaces)
+
+
+def require_grant(connection: Connection, subject: str, namespaces: str) -> Grant:
+    """The grant that has exactly this pattern. Raises AccessError if it does not exist."""
+    for one in read_grants(connection).get(require_subject(subject), ()):
+        if one.namespaces == namespaces:
+            return one
+    raise AccessError(f"{subject} has no grant in {namespaces}; `whence access list` shows all", 404)
 
 
 def is_last_administrator(connection: Connection, subject: str, namespaces: str) -> bool:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import MOST, Data, EventLog, Form, Security, Store, parse_age
-from whence.cli.output.streams import Output, reporting
+from whence.cli.commands.options import MOST, Data, EventLog, Form, RowsForm, Security, Store, parse_age
+from whence.cli.output.streams import Output, Rows, reporting
 from whence.cli.settings import data_directory, evidence_keys, log_url, security_db, store_url
 from whence.model.access import SCOPES, Action, Role
 
@@ -187,6 +187,40 @@ def list_access(data: Data = None, store: Store = None, security: Security = Non
 
     with reporting(output):
         show_access(_url(data, store, security), output)
+
+
+@access.command()
+def review(
+    window: Annotated[
+        int, typer.Option("--window", parser=parse_age, metavar="AGE", help="What was not used for this long is named")
+    ] = "90d",  # type: ignore[assignment]  # parsed
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """List all grants with their last use, the sensitive columns that they show, and what speaks against them."""
+    from whence.cli.administration.access.review import show_review
+
+    with reporting(output.output):
+        lineage = store_url(data_directory(data), store)
+        show_review(_url(data, store, security), lineage, _now(), window, output)
+
+
+@access.command()
+def keep(
+    subject: Subject,
+    reason: Annotated[str, typer.Option("--reason", help="Why it is still needed: written to the audit log")],
+    namespaces: Namespaces = "*",
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+) -> None:
+    """Record that a grant was reviewed and stays."""
+    from whence.cli.administration.access.review import keep_grant
+
+    with reporting(Output.TEXT):
+        keep_grant(_url(data, store, security), subject, namespaces, reason)
 
 
 @access.command()

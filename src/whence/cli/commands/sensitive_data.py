@@ -1,4 +1,4 @@
-"""Commands about sensitive data: what is in a column, and where the data of a person is."""
+"""Commands about sensitive data: its tags, what is in a column, and where the data of a person is."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,9 +16,10 @@ from whence.cli.commands.options import (
     RowsForm,
     ServerUrl,
     Store,
+    Url,
 )
 from whence.cli.commands.source import open_question_command
-from whence.cli.output.streams import Rows
+from whence.cli.output.streams import Output, Rows, reporting
 from whence.query.answers.instants import iso
 
 if TYPE_CHECKING:
@@ -29,6 +30,31 @@ def add_to(app: typer.Typer) -> None:
     """Add these commands to the application."""
     for command in (sensitivity, subject):
         app.command()(command)
+    app.add_typer(tags)
+
+
+tags = typer.Typer(
+    name="tags", help="Tags of datasets, columns and jobs, such as pii or masking=mail.", no_args_is_help=True
+)
+Tags = Annotated[list[str], typer.Argument(metavar="TAG…", help="pii, or with a value: masking=mail")]
+
+
+@tags.command("add")
+def add_tags(node: Node, several: Tags, *, url: Url) -> None:
+    """Tag a dataset, column or job on a server. Needs a steward of its namespace."""
+    from whence.cli.sending.tags import tag_node
+
+    with reporting(Output.TEXT):
+        tag_node(url, node, several)
+
+
+@tags.command("remove")
+def remove_tags(node: Node, several: Tags, *, url: Url) -> None:
+    """Remove tags that people or jobs gave, on a server. Needs a steward of its namespace."""
+    from whence.cli.sending.tags import untag_node
+
+    with reporting(Output.TEXT):
+        untag_node(url, node, several)
 
 
 def sensitivity(

@@ -5,12 +5,12 @@ its head from time to time (`govern.signed_heads`): a rewritten table does not c
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
 from whence.errors import AuditError
 from whence.store.security.tables import audit, audit_head
@@ -106,6 +106,22 @@ def read_audit(connection: Connection, sought: AuditFilter) -> Sequence[tuple[in
     """The newest matching entries, with their numbers."""
     query = select(audit).where(*_conditions(sought)).order_by(audit.c.number.desc()).limit(sought.limit)
     return [(row.number, _entry(row)) for row in connection.execute(query)]
+
+
+def read_last_uses(connection: Connection) -> Mapping[str, Mapping[str, int]]:
+    """When each subject did each action last (µs), rejected requests aside."""
+    found: dict[str, dict[str, int]] = {}
+    allowed = audit.c.status.not_in(_REFUSALS)
+    query = select(audit.c.who, audit.c.action, func.max(audit.c.at)).where(allowed)
+    for who, action, at in connection.execute(query.group_by(audit.c.who, audit.c.action)):
+        found.setdefault(who, {})[action] = at
+    return found
+
+
+def read_beginning(connection: Connection) -> int | None:
+    """The time of the first entry (µs); None: there is none."""
+    first: int | None = connection.execute(select(func.min(audit.c.at))).scalar_one()
+    return first
 
 
 def _conditions(sought: AuditFilter) -> Iterator[ColumnElement[bool]]:

@@ -87,6 +87,15 @@ def sessions_of(connection: Connection, subject: str, now: int, idle: int) -> Ma
     return {id_: one for id_, one in found.items() if one.is_live(now, idle)}
 
 
+def read_members(connection: Connection) -> Mapping[str, frozenset[str]]:
+    """The subjects of the stored sessions, by `group:NAME`. Who did not sign in lately is not among them."""
+    found: dict[str, set[str]] = {}
+    for subject, groups in connection.execute(select(session.c.subject, session.c.groups)):
+        for group in json.loads(groups):
+            found.setdefault(f"group:{group}", set()).add(subject)
+    return {group: frozenset(members) for group, members in found.items()}
+
+
 def use_session(connection: Connection, token: str, at: int) -> None:
     """Record the last use of a session."""
     connection.execute(update(session).where(session.c.id == hash_token(token)).values(used_at=at))
