@@ -43,6 +43,7 @@ CONTRACT = Path(__file__).parents[1] / "govern/contracts/examples/orders-v3.1.0.
 EXPECTED = Path(__file__).parents[1] / "remote/expected.yaml"
 RULES = {
     "slo": Path(__file__).parents[2] / "docs/how-to/slos/slos.yaml",
+    "certification": Path(__file__).parents[2] / "docs/how-to/certification/certification.yaml",
     "policy": Path(__file__).parents[2] / "docs/how-to/policies/policies.yaml",
 }
 ADVICE = {

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from whence.client.acts.certification import CertificationQuestions
 from whence.client.acts.containment import ContainmentPlan, RerunPlan, RollbackPoint
 from whence.client.acts.incidents import IncidentAnswer, IncidentDetail, Incidents, IncidentsPage, read_incidents
 from whence.client.answers import (
@@ -40,6 +41,7 @@ from whence.client.options import Bounds, EvidenceWalk, Narrowing, Reach, Rerun,
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
 from whence.client.sensitivity import (
+    MOST_FINDINGS,
     PolicyAnswer,
     PolicyEvaluation,
     PolicyOptions,
@@ -71,11 +73,8 @@ _FACTS_AT_ONCE = 50
 """Nodes in one request: their names are in its address."""
 _CHECKS_AT_ONCE, _ROWS_AT_ONCE = 20, 1_000
 
-MOST_FINDINGS = 100_000
-"""The most findings of policies that a server sends."""
 
-
-class Client:
+class Client(CertificationQuestions):
     """A client of one server, and a context manager. Thread-safe.
 
     Each question raises NodeNotFoundError (with the nearest names), AmbiguousNodeError (with all candidates),

@@ -7,6 +7,9 @@ import msgspec
 
 from whence.client.options import Time
 
+MOST_FINDINGS = 100_000
+"""The most findings of policies that a server sends."""
+
 
 class SensitivityOptions(TypedDict, total=False):
     """`down`: where the data of the node goes, instead of what is in it. `tags` mark sensitive columns; by default

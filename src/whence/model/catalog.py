@@ -22,8 +22,8 @@ They carry facets as all datasets do, but listings of datasets leave them out.
 class RegistryKind(StrEnum):
     """The kind of thing that a dataset of the registry represents. The dataset's name is `<kind>/<name>`; of what a
     gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit, change or node, and one for a person;
-    of objectives, incidents, their notifications and containment, `<kind>/<objective or incident>/<declaration, act,
-    transition, notification or step>/<namespace>`, with ids.
+    of objectives, certification, incidents, their notifications and containment, `<kind>/<objective, rule, dataset or
+    incident>/<declaration, act, transition, notification or step>/<namespace>`, with ids.
     """
 
     NAMESPACE = "namespace"
@@ -39,6 +39,8 @@ class RegistryKind(StrEnum):
     INCIDENT_TRANSITION = "incident-transition"
     CONTAINMENT = "containment"
     NOTIFICATION = "notification"
+    CERTIFICATION_RULE = "certification-rule"
+    CERTIFICATION_TRANSITION = "certification-transition"
 
     def dataset_of(self, name: str) -> DatasetName:
         """The dataset that represents the thing with this name."""
@@ -65,6 +67,8 @@ _KEYS = {
     RegistryKind.INCIDENT_TRANSITION: 2,
     RegistryKind.CONTAINMENT: 2,
     RegistryKind.NOTIFICATION: 2,
+    RegistryKind.CERTIFICATION_RULE: 2,
+    RegistryKind.CERTIFICATION_TRANSITION: 2,
 }
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from whence.api.server.certification_examples import CERTIFICATION
 from whence.api.server.containment_examples import CONTAINMENT
 from whence.api.server.example_values import VALUES as SHOP
 from whence.api.server.incident_examples import INCIDENTS
 
 Json = dict[str, Any]
 
-VALUES: Mapping[str, Any] = {**SHOP, **CONTAINMENT, **INCIDENTS}
+VALUES: Mapping[str, Any] = {**SHOP, **CONTAINMENT, **INCIDENTS, **CERTIFICATION}
 
 _PLAIN = {"integer": 1, "number": 0.5, "boolean": False, "null": None}
 

@@ -1,1 +1,1 @@
-"""Values of incidents, and of plans and acts on other systems."""
+"""Values of certification and incidents, and of plans and acts on other systems."""

@@ -42,7 +42,7 @@ def read_estate(graph: Graph, datasets: Iterable[int], categories: Categories, a
 def _read(graph: Graph, datasets: Iterable[int], at: int | None) -> KnownGraph:
     found = WholeGraph(graph, at)
     found.read(sorted(set(datasets)))
-    names = _names(found)
+    names = found.names()
     return KnownGraph(
         ways=(*_ways(found, names), *_assumed_ways(found, names)),
         traits=_traits(found, names),
@@ -51,16 +51,6 @@ def _read(graph: Graph, datasets: Iterable[int], at: int | None) -> KnownGraph:
         hidden=frozenset(names[id_] for id_ in graph.hidden(names)),
         complete=found.is_complete,
     )
-
-
-def _names(found: WholeGraph) -> Mapping[int, Node]:
-    """The representative's name of each id that was read."""
-    identity = found.identity
-    canonical = {id_: identity.canonical(id_) for id_ in found.learn_names()}
-    wanted = set(canonical.values())
-    made = {id_: name for id_, name in identity.names.items() if id_ in wanted}
-    named = {**found.graph.nodes(sorted(wanted - made.keys())), **made}
-    return {id_: named[one] for id_, one in canonical.items() if one in named}
 
 
 def _ways(found: WholeGraph, names: Mapping[int, Node]) -> Iterator[Way]:

@@ -7,6 +7,7 @@ from typing import TypeVar
 from whence.model.catalog import Entry, EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction, EdgeRow, GapRow, Grain, Hop
 from whence.model.ids import Kind, kind_of
+from whence.model.names import Node
 from whence.model.traits import Traits
 from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Graph
@@ -43,6 +44,8 @@ class WholeGraph:
     rows: list[EdgeRow] = field(default_factory=list)
     gaps: list[tuple[int, int]] = field(default_factory=list)
     """A node, and a dataset of which it may show anything."""
+    unreported: set[int] = field(default_factory=set)
+    """Columns whose sources a job does not report; a dataset stands for all of its columns."""
     inputs: set[tuple[int, int]] = field(default_factory=set)
     is_complete: bool = True
 
@@ -67,6 +70,14 @@ class WholeGraph:
         self.identity.learn(ends)
         return [id_ for id_, _ in ends]
 
+    def names(self) -> Mapping[int, Node]:
+        """The representative's name of each id that was read."""
+        canonical = {id_: self.identity.canonical(id_) for id_ in self.learn_names()}
+        wanted = set(canonical.values())
+        made = {id_: name for id_, name in self.identity.names.items() if id_ in wanted}
+        named = {**self.graph.nodes(sorted(wanted - made.keys())), **made}
+        return {id_: named[one] for id_, one in canonical.items() if one in named}
+
     def traits(self) -> Mapping[int, Traits]:
         """What is asserted of each dataset, under all its names; after `learn_names`."""
         canonical = {id_: self.identity.canonical(id_) for id_ in self.datasets}
@@ -82,7 +93,9 @@ class WholeGraph:
         self.inputs |= {(row.far_id, row.near_id) for row in whole if kind_of(row.far_id) is Kind.DATASET}
         self.fields |= {row.far_id: row.far_dataset_id for row in self.rows if kind_of(row.far_id) is Kind.FIELD}
         gaps = [*self.graph.gaps(datasets, hop, MOST_EDGES + 1), *self.graph.unreported(ids, hop, MOST_EDGES + 1)]
-        self.gaps += [(row.near_id, row.other_id) for row in self._within_budget(gaps) if row.other_id]
+        known = self._within_budget(gaps)
+        self.unreported |= {row.near_id for row in known}
+        self.gaps += [(row.near_id, row.other_id) for row in known if row.other_id]
 
     def _within_budget(self, rows: Sequence[_Row]) -> Sequence[_Row]:
         if len(self.rows) + len(rows) > MOST_EDGES:

@@ -1,0 +1,21 @@
+"""The values of the members of certification in the examples of the OpenAPI document."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_COLUMN = "datasetField:postgres://db:5432:shop.gold.daily_revenue:amount"
+
+CERTIFICATION: Mapping[str, Any] = {
+    "Certification.status": "not certified",
+    "CertificationRule.rule": "gold",
+    "CertificationRule.reason": "the board decides by it",
+    "CertificationRule.owner": "data-office",
+    "CertificationRequirement.requirement": "lineage",
+    "CertificationRequirement.outcome": "not met",
+    "CertificationRequirement.text": "the sources of 97.5% of 40 columns upstream are known, less than 100%",
+    "CertificationRequirement.names": ["shop/fresh"],
+    "CertificationRequirement.columns": [_COLUMN],
+    "CertificationRuleRow.name": "gold",
+    "CertificationRuleRow.version": "9c2f3d6e8a9b0c1d",
+    "CertificationRuleRow.text": '{"rules":[…],"version":1}',
+}

@@ -1,0 +1,1 @@
+"""`whence certification`: files of rules, and the certification of datasets."""

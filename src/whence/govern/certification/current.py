@@ -1,0 +1,95 @@
+"""The certification of datasets in a store, at a time: the rules that were declared until then, and what they say."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from whence.govern.certification.judge import CertificationStatus, judge
+from whence.govern.certification.observations import read_facts
+from whence.govern.certification.records import DeclaredRule, held_rules
+from whence.govern.certification.rules import Rule
+from whence.govern.contracts.evaluation.observations import Observed, ids_of
+from whence.model.catalog import Entry, EntryFilter, Window, entry_sort_key
+from whence.model.graph import FacetRow
+from whence.model.ids import Kind
+from whence.model.names import DatasetName
+from whence.model.traits import TRAIT_FACETS, Traits, read_traits
+from whence.query.ports.catalog import Catalog
+
+_PAGE = 5_000
+AT_ONCE = 500
+"""Datasets whose facts are in memory at one time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertifiedDataset:
+    """A dataset, what the rules say of it, and what people tagged it: `certified` by hand, or `canonical`."""
+
+    name: DatasetName
+    found: CertificationStatus
+    is_tagged: bool = False
+    is_canonical: bool = False
+
+
+def certify(
+    catalog: Catalog,
+    graph: Observed,
+    names: Sequence[DatasetName],
+    now: int,
+    at: int | None = None,
+    rules: Iterable[Rule] | None = None,
+) -> Iterator[CertifiedDataset]:
+    """Certify datasets at a time (µs), None: at `now`, by the current lineage; by the rules that held then, or by some
+    others. Tags, types and tiers are those of now.
+    """
+    until = now if at is None else at
+    stated = rules_by_namespace(held_rules(catalog, until)) if rules is None else _by_namespace(rules)
+    for first in range(0, len(names), AT_ONCE):
+        some = names[first : first + AT_ONCE]
+        traits = read_all_traits(graph, some)
+        applied = {
+            name: [one for one in stated.get(name.namespace, ()) if one.scope.fits(name, traits[name])] for name in some
+        }
+        facts = read_facts(catalog, graph, {name: found for name, found in applied.items() if found}, now, at)
+        for name in some:
+            tags = traits[name].tags_of("")
+            yield CertifiedDataset(
+                name=name,
+                found=judge(applied[name], facts[name], until) if applied[name] else CertificationStatus(),
+                is_tagged="certified" in tags,
+                is_canonical="canonical" in tags,
+            )
+
+
+def rules_by_namespace(declared: Iterable[DeclaredRule]) -> Mapping[str, Sequence[Rule]]:
+    """The rules of each namespace that this version of Whence can read."""
+    found: dict[str, list[Rule]] = {}
+    for one in declared:
+        if one.rule is not None:
+            found.setdefault(one.namespace, []).append(one.rule)
+    return found
+
+
+def _by_namespace(rules: Iterable[Rule]) -> Mapping[str, Sequence[Rule]]:
+    found: dict[str, list[Rule]] = {}
+    for one in rules:
+        for namespace in one.namespaces:
+            found.setdefault(namespace, []).append(one)
+    return found
+
+
+def read_all_traits(graph: Observed, names: Sequence[DatasetName]) -> Mapping[DatasetName, Traits]:
+    """What is asserted of datasets, under all their names."""
+    ids = ids_of(graph, names)
+    rows: dict[int, list[FacetRow]] = {}
+    for row in graph.facets(sorted({id_ for some in ids.values() for id_ in some}), TRAIT_FACETS):
+        rows.setdefault(row.subject_id, []).append(row)
+    return {name: read_traits(row for id_ in sorted(some) for row in rows.get(id_, ())) for name, some in ids.items()}
+
+
+def list_named(catalog: Catalog, namespaces: Iterable[str], until: int) -> Iterator[Entry]:
+    """The datasets of namespaces that were there at a time (µs), by namespace and name."""
+    for namespace in sorted(namespaces):
+        after = None
+        while page := catalog.listed(Kind.DATASET, EntryFilter(namespace=namespace), Window(limit=_PAGE, after=after)):
+            yield from (one for one in page if one.first_seen <= until)
+            after = entry_sort_key(page[-1])

@@ -1,0 +1,85 @@
+"""`whence certification`: a file is checked, evaluated, declared; a server is asked; names that attack terminals."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from api.process import Api, Serving
+from fixtures.stores_of_events import applying
+from govern.certification.shop_story import DEV, PROD, REVENUE, RULES, STAGING, TESTED, fulfilled, written
+from whence.cli.commands.app import app
+from whence.store.connection.engine import open_store
+from whence.store.migrations.migrate import migrate
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """A server whose revenue fulfils everything in production, and nothing in staging."""
+    serving = Serving(tmp_path_factory.mktemp("certified"))
+    made, now = serving(), time.time_ns() // 1_000
+    engine = open_store(made.store_url)
+    migrate(engine)
+    with applying(engine, made.data / "log"):
+        for body in (*fulfilled(REVENUE, now), written(TESTED, now, 900, columns=False, good=False)):
+            assert made.post(json.loads(body)).status == 201
+        yield made
+    engine.dispose()
+    serving.end()
+
+
+def ask(*words: str) -> Result:
+    return CliRunner().invoke(app, ["certification", *words])
+
+
+def test_a_rule_from_the_file_to_the_answer(api: Api, tmp_path: Path) -> None:
+    file, url = tmp_path / "certification.yaml", ("--url", f"http://127.0.0.1:{api.port}")
+    file.write_text(RULES, "utf-8")
+    checked = ask("check", str(file))
+    assert (checked.exit_code, checked.stdout.splitlines()[-1]) == (0, "1 rule, valid")
+    assert ask("list", *url).stdout == "No dataset has a rule of certification.\n"
+
+    evaluated = ask("evaluate", str(file), "--store", api.store_url)
+    assert evaluated.exit_code == 5
+    assert [line.partition(":")[0] for line in evaluated.stdout.splitlines() if line[0] != " "] == [
+        "certified",
+        "not certified",
+    ]
+
+    def apply(*options: str) -> list[str]:
+        done = ask("apply", str(file), *options, *url)
+        assert done.exit_code == 0, done.output
+        return done.stdout.splitlines()
+
+    assert apply("--dry-run")[-1] == "nothing was sent"
+    assert apply() == [f"declared: gold  {one}" for one in (PROD, STAGING, DEV)]
+    assert apply() == [f"unchanged: gold  {one}" for one in (PROD, STAGING, DEV)]
+    shown = ask("show", str(REVENUE), *url)
+    assert (shown.exit_code, shown.stdout.splitlines()[1]) == (
+        0,
+        "by the rule gold: the board decides by it; ask data-office",
+    )
+    assert "  met  objectives: its objective met for 30 days" in shown.stdout.splitlines()
+    other = ask("show", str(TESTED), "-o", "json", *url)
+    assert (other.exit_code, json.loads(other.stdout)["status"]) == (5, "not certified")
+    assert ask("show", str(REVENUE), "--as-of", "1h ago", *url).exit_code == 7  # no rule held then
+    listed = ask("list", "--status", "certified", *url)
+    assert [line.partition(":")[0] for line in listed.stdout.splitlines()] == ["certified"]
+    for one in (evaluated, shown, listed):
+        assert "\x1b" not in one.stdout
+        assert "\u202e" not in one.stdout
+    file.write_text(RULES.replace("gold", "silver"), "utf-8")
+    assert sorted(line.partition(":")[0] for line in apply("--prune")) == ["declared"] * 3 + ["ended"] * 3
+
+
+def test_a_mistake_sends_nothing(api: Api, tmp_path: Path) -> None:
+    file = tmp_path / "certification.yaml"
+    file.write_text(RULES.replace("namespaces", "namespace"), "utf-8")
+    checked = ask("check", str(file), "-o", "json")
+    assert (checked.exit_code, json.loads(checked.stdout)["valid"]) == (5, False)
+    assert "did you mean 'namespaces'?" in checked.stdout
+    assert ask("apply", str(file), "--url", f"http://127.0.0.1:{api.port}").exit_code == 2
+    assert ask("list", "--status", "nonsense", "--url", f"http://127.0.0.1:{api.port}").exit_code == 2
