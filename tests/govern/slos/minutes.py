@@ -1,6 +1,6 @@
 """The oracle of objectives: minute by minute, without intervals. Times are whole minutes since 1970, UTC."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -27,7 +27,7 @@ class Stale:
     bad: tuple[bool, ...]
 
 
-def stale_minutes(open_: Sequence[bool], first: int, writes: Sequence[int], limit: int, *, business: bool) -> Stale:
+def stale_minutes(open_: Sequence[bool], first: int, writes: Container[int], limit: int, *, business: bool) -> Stale:
     """`open_`: whether each minute from `first` on is open; `writes` are minutes; `limit`: minutes."""
     minutes, bad = list[int](), list[bool]()
     age: int | None = None

@@ -286,6 +286,30 @@ class TestSchemas:
         found = judge(objective(SchemaStability()), Facts(schemas=seen, writes=written), MONDAY + 2 * DAY)
         assert (found.outcome, found.since) == (Outcome.VIOLATED, MONDAY + DAY)
 
+    @pytest.mark.parametrize("written", [(), (0, 3, 4)])
+    def test_further_reports_do_not_move_the_time_at_which_columns_were_back(self, written: tuple[int, ...]) -> None:
+        before, after = self.columns(a="int", b="text"), self.columns(a="int")
+        other = SchemaSeen(time=MONDAY + DAY, columns=after, last=MONDAY + 2 * DAY)
+        runs = tuple(Write(time=MONDAY + day * DAY, run=run(day)) for day in written)
+        ends = [
+            judge(
+                objective(SchemaStability()),
+                Facts(schemas=(SchemaSeen(time=MONDAY, columns=before, last=MONDAY + day * DAY), other), writes=runs),
+                MONDAY + day * DAY,
+            ).since
+            for day in (4, 5, 9)
+        ]
+        assert ends == [MONDAY + (3 * DAY if written else 2 * DAY + 1)] * 3
+
+    def test_the_past_does_not_know_that_columns_come_back(self) -> None:
+        seen = (
+            SchemaSeen(time=MONDAY, columns=self.columns(a="int", b="text"), last=MONDAY + 5 * DAY),
+            SchemaSeen(time=MONDAY + DAY, columns=self.columns(a="int"), last=MONDAY + DAY),
+        )
+        facts = Facts(schemas=seen, writes=tuple(Write(time=MONDAY + day * DAY, run=run(day)) for day in (0, 1, 3)))
+        outcomes = [judge(objective(SchemaStability()), facts, MONDAY + day * DAY).outcome for day in (1, 2, 3)]
+        assert outcomes == [Outcome.VIOLATED, Outcome.VIOLATED, Outcome.HOLDS]
+
     def test_further_changes_are_compared_with_the_last_good_columns(self) -> None:
         seen = (
             SchemaSeen(time=MONDAY, columns=self.columns(a="int", b="text"), last=MONDAY),

@@ -1,7 +1,7 @@
 """What happened to a dataset, as far as its objectives ask for it: what an evaluation reads."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import attrgetter
 from typing import Protocol
@@ -49,15 +49,24 @@ class Facts:
     def until(self, at: int) -> "Facts":
         """What had happened at a time (µs)."""
         kinds: tuple[Sequence[_Timed], ...] = (self.writes, self.reports, self.checks, self.schemas)
-        if all(one.time <= at for some in kinds for one in some):
+        if all(one.time <= at for some in kinds for one in some) and all(one.last <= at for one in self.schemas):
             return self
         return Facts(
             writes=tuple(one for one in self.writes if one.time <= at),
             reports=tuple(one for one in self.reports if one.time <= at),
             checks=tuple(one for one in self.checks if one.time <= at),
-            schemas=tuple(one for one in self.schemas if one.time <= at),
+            schemas=tuple(self._schemas_until(at)),
             since=self.since,
         )
+
+    def _schemas_until(self, at: int) -> Iterator[SchemaSeen]:
+        """Schemas as they were known. Of one that was reported later again, its last report until then is not known:
+        it is taken to be the last write.
+        """
+        written = max((one.time for one in self.writes if one.time <= at), default=0)
+        for one in self.schemas:
+            if one.time <= at:
+                yield one if one.last <= at else replace(one, last=max(one.time, written))
 
 
 def refreshing(facts: Facts) -> list[Write]:

@@ -75,7 +75,7 @@ def _schemas(graph: Observed, name: DatasetName, until: int) -> Iterator[SchemaS
     for row in graph.schemas([node_id(name)]):
         if row.first_time <= until:
             columns = tuple(sorted(columns_of(row).items()))
-            yield SchemaSeen(time=row.first_time, columns=columns, last=min(row.last_time, until))
+            yield SchemaSeen(time=row.first_time, columns=columns, last=row.last_time)
 
 
 def _writes(

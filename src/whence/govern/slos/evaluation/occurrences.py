@@ -188,16 +188,19 @@ def _schemas(indicator: SchemaStability, facts: Facts) -> Iterator[Occurrence]:
         )
         if not lost:
             held = after
-        elif held.last > after.last:
-            yield Occurrence(time=_return_after(after.last, held.last, facts), good=True, observed="they are as before")
+        elif held.last > after.last and (back := _return_after(after.last, facts)) is not None:
+            yield Occurrence(time=back, good=True, observed="they are as before")
 
 
-def _return_after(other: int, last: int, facts: Facts) -> int:
-    """When a schema was back that was reported last at `last` (µs), and another one at `other` before.
+def _return_after(other: int, facts: Facts) -> int | None:
+    """When a schema was back that was reported again after another one, which was reported last at `other` (µs).
 
-    Of each schema only the first and the last report are known, so it is the first write after the other schema.
+    Of each schema only the first and the last report are known, and the last one moves: so it is the first write after
+    the other schema; of datasets without writes, such as those that only a catalog reports, when that one ended.
     """
-    return min((one.time for one in facts.writes if other < one.time <= last), default=last)
+    if not facts.writes:
+        return other + 1
+    return min((one.time for one in facts.writes if other < one.time), default=None)
 
 
 def _differences(before: SchemaSeen, after: SchemaSeen, *, added: bool) -> list[str]:
