@@ -23,8 +23,9 @@ from whence.cli.client import Client
 from whence.cli.process.serve import OPEN, plan, running
 from whence.demo.call_lists import ENVIRONMENTS, call_list, report
 from whence.demo.facts import FACTS_BY_PATH
-from whence.demo.governance import TAGGED, TAGGED_IN_CALL_LIST, Tour, show_governance, tag_columns
+from whence.demo.governance import TAGGED, TAGGED_IN_CALL_LIST, show_governance, tag_columns
 from whence.demo.pull_request import show_pull_request
+from whence.demo.tour import Tour
 from whence.model.events import RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node

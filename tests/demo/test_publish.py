@@ -104,11 +104,36 @@ def test_raw_data_is_checked_with_warnings() -> None:
         ("not_null", True, "error"),
         ("unique", False, "warn"),
     ]
-    sessions = checks.check_sessions([{"session_minutes": "-0.5"}, {"session_minutes": "90"}])
-    assert [(one.assertion, one.success, one.severity) for one in sessions] == [
+    rows = [{"last_login": "", "session_minutes": "-0.5"}, {"last_login": "2023-09-30", "session_minutes": "90"}]
+    assert [(one.assertion, one.success, one.severity) for one in checks.check_sessions(rows)] == [
+        ("not_null", False, "error"),
         ("not_negative", False, "warn"),
         ("at_most_1440", True, "error"),
     ]
+
+
+def test_what_the_pipeline_wrote_is_of_customers() -> None:
+    assert [
+        one.success for rows in ([{"customer_id": 0}], [{"customer_id": None}]) for one in checks.check_keys(rows)
+    ] == [
+        True,
+        False,
+    ]
+
+
+def test_rows_nulls_and_numbers_are_measured() -> None:
+    rows: list[dict[str, object]] = [
+        {"day": "1", "amount": 2.5},
+        {"day": "", "amount": None},
+        {"day": "3", "amount": 4},
+    ]
+    assert checks.measure(rows) == {
+        "rowCount": 3,
+        "columnMetrics": {
+            "day": {"nullCount": 1, "count": 2},
+            "amount": {"nullCount": 1, "count": 2, "sum": 6.5, "min": 2.5, "max": 4, "quantiles": {"0.5": 3.25}},
+        },
+    }
 
 
 def _body(event: Event) -> bytes:

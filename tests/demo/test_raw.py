@@ -22,6 +22,16 @@ def test_each_source_has_its_columns_and_its_defects(tmp_path: Path) -> None:
     assert {row["customer_id"] for row in tickets} < {row["customer_id"] for row in crm}
 
 
+def test_only_the_apps_for_phones_lose_the_times_of_logins(tmp_path: Path) -> None:
+    write_raw(tmp_path / "whole", customers=40)
+    write_raw(tmp_path / "broken", customers=40, lost_logins=True)
+    whole, broken = (_rows(tmp_path / name / "usage_logs") for name in ("whole", "broken"))
+    assert [one | {"last_login": ""} if one["device"] != "web" else one for one in whole] == broken
+    assert {one["last_login"] == "" for one in broken} == {True, False}
+    for other in ("crm_export", "support_tickets"):
+        assert _rows(tmp_path / "whole" / other) == _rows(tmp_path / "broken" / other)
+
+
 def _files(directory: Path) -> dict[str, bytes]:
     return {path.relative_to(directory).as_posix(): path.read_bytes() for path in directory.rglob("*.csv")}
 

@@ -1,11 +1,11 @@
 """The pipeline's own OpenLineage events: its run, and the checks of its raw data."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from whence import __version__
-from whence.demo.checks import Check
+from whence.demo.checks import Found
 from whence_client.spark import Parent
 
 Event = dict[str, Any]
@@ -33,12 +33,12 @@ def failure_event(run: Parent, at: datetime, error: Exception) -> Event:
 
 
 def check_event(
-    run: Parent, parent: Parent, state: str, at: datetime, found: Mapping[str, Iterable[Check]] | None = None
+    run: Parent, parent: Parent, state: str, at: datetime, found: Mapping[str, Found] | None = None
 ) -> Event:
     """An event of a run that checks data. `found` are the results, by the path of the dataset."""
     facets = {"jobType": _job_type("JOB")}
     event = _event(run, state, at, run_facets={"parent": _parent(parent)}, job_facets=facets)
-    return event | {"inputs": [_checked(path, checks) for path, checks in (found or {}).items()]}
+    return event | {"inputs": [_checked(path, one) for path, one in (found or {}).items()]}
 
 
 def _run_event(run: Parent, state: str, at: datetime, run_facets: Event | None = None) -> Event:
@@ -50,10 +50,14 @@ def _job_type(kind: str) -> Event:
     return _facet("facets/2-0-4/JobTypeJobFacet.json#/$defs/JobTypeJobFacet") | job_type
 
 
-def _checked(path: str, checks: Iterable[Check]) -> Event:
+def _checked(path: str, found: Found) -> Event:
+    kind = "DataQualityMetricsInputDatasetFacet"
+    metrics = _facet(f"facets/1-0-3/{kind}.json#/$defs/{kind}") | found.measured
     kind = "DataQualityAssertionsDatasetFacet"
-    facet = _facet(f"facets/1-1-0/{kind}.json#/$defs/{kind}") | {"assertions": [check.document for check in checks]}
-    return _dataset(path) | {"inputFacets": {"dataQualityAssertions": facet}}
+    facet = _facet(f"facets/1-1-0/{kind}.json#/$defs/{kind}") | {
+        "assertions": [check.document for check in found.checks]
+    }
+    return _dataset(path) | {"inputFacets": {"dataQualityMetrics": metrics, "dataQualityAssertions": facet}}
 
 
 def _event(run: Parent, state: str, at: datetime, *, run_facets: Event, job_facets: Event) -> Event:

@@ -7,6 +7,7 @@ from typing import Any
 
 from whence.demo.declare import PRODUCER
 from whence.govern.assertions import Certification
+from whence.govern.incidents.detail import RUNBOOK
 from whence.model.names import DatasetName
 from whence.openlineage.facets.steward_tags import USER
 from whence.openlineage.write import dataset_event, facet, own_facet, replace_producer
@@ -16,7 +17,8 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The asserted facts of one dataset. `pii` names columns; tier 1 is the most critical.
+    """The asserted facts of one dataset. `pii` names columns; tier 1 is the most critical; `runbook` is the address of
+    what to do if the data is wrong.
 
     An `origin` is expected to have nothing upstream.
     """
@@ -27,6 +29,7 @@ class Facts:
     certified: bool = False
     tier: int | None = None
     origin: bool = False
+    runbook: str = ""
 
     @property
     def facets(self) -> Json:
@@ -35,13 +38,21 @@ class Facts:
             "ownership": facet("OwnershipDatasetFacet", owners=[{"name": self.owner, "type": "OWNER"}]),
             "documentation": facet("DocumentationDatasetFacet", description=self.description),
         }
-        if tags := [*map(_pii, self.pii), *([_CERTIFIED] if self.certified else [])]:
+        if tags := [*map(_pii, self.pii), *self._whole_tags]:
             fact_events["tags"] = facet("TagsDatasetFacet", tags=tags)
         if self.tier:
             fact_events["whence_tier"] = own_facet("TierFacet", tier=self.tier)
         if self.origin:
             fact_events["whence_boundary"] = own_facet("BoundaryDatasetFacet", origin=True)
         return fact_events
+
+    @property
+    def _whole_tags(self) -> Iterator[Json]:
+        """The tags of the dataset itself."""
+        if self.certified:
+            yield _CERTIFIED
+        if self.runbook:
+            yield {"key": RUNBOOK, "value": self.runbook, "source": USER}
 
 
 _CERTIFIED = {"key": Certification.CERTIFIED.value, "value": "true", "source": USER}
@@ -55,7 +66,11 @@ FACTS_BY_PATH = {
         origin=True,
     ),
     "raw/usage_logs": Facts(
-        owner="team:app", description="One row a session in the app; it begins with a login.", origin=True
+        owner="team:app",
+        description="One row a session in the app; it begins with a login.",
+        tier=2,
+        origin=True,
+        runbook="https://runbooks.example/usage-logs",
     ),
     "raw/support_tickets": Facts(
         owner="team:support",

@@ -5,22 +5,19 @@ Every answer is that of a command of Whence, run as a user would run it; nothing
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from whence.cli.client import Client
 from whence.demo.call_lists import call_list
 from whence.demo.repository import commit, git
+from whence.demo.tour import Say, Tour, say
 from whence.errors import WhenceError
 from whence.model.names import DatasetName
 
-Say = Callable[[str], None]
 FILE, POLICIES = "sql/mailing.sql", "policies.yaml"
 TAGGED = ("customer_id", "monthly_charges")
 """The columns of the CRM's export that are tagged as personal data here, beside `name` and `email`."""
@@ -51,53 +48,10 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         export = DatasetName("file", str(arguments.data.absolute() / "churn" / "raw" / "crm_export"))
-        tag_columns(arguments.url, {export: TAGGED, call_list("crm-prod"): TAGGED_IN_CALL_LIST}, _say)
-        show_governance(Tour(data=arguments.data, folder=arguments.folder, say=_say))
+        tag_columns(arguments.url, {export: TAGGED, call_list("crm-prod"): TAGGED_IN_CALL_LIST}, say)
+        show_governance(Tour(data=arguments.data, folder=arguments.folder, say=say))
     except WhenceError as error:
         sys.exit(str(error))
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
-@dataclass(frozen=True, slots=True)
-class Tour:
-    """The demo's data, a new directory for files, and where to print."""
-
-    data: Path
-    folder: Path
-    say: Say
-
-    def run(self, *arguments: str, fine: Sequence[int] = (0,)) -> None:
-        """Run a command of Whence in the directory, and print both. Raises WhenceError for another exit code."""
-        self.say(f"$ {_shell(['whence', *arguments])}")
-        self._print([sys.executable, "-m", "whence.cli", *arguments], fine, is_shown=True)
-
-    def read(self, *arguments: str) -> str:
-        """The output of a command of Whence, which is not printed."""
-        return self._print([sys.executable, "-m", "whence.cli", *arguments], (0,), is_shown=False)
-
-    def shell(self, *arguments: str) -> None:
-        """Run another program there, and print both."""
-        self.say(f"$ {_shell(arguments)}")
-        self._print(arguments, (0,), is_shown=True)
-
-    def _print(self, command: Sequence[str], fine: Sequence[int], is_shown: bool) -> str:
-        environment = {**os.environ, "WHENCE_DATA": str(self.data)}
-        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
-        if is_shown and done.stdout.strip():
-            self.say(done.stdout.rstrip())
-        if done.returncode not in fine:
-            raise WhenceError(f"`{_shell(command[:4])}` failed ({done.returncode}): {done.stderr.strip()}")
-        if done.returncode:
-            self.say(f"exit code {done.returncode}")
-        return done.stdout
-
-
-def _shell(arguments: Sequence[str]) -> str:
-    return " ".join(f"'{one}'" if set(one) & set(" >") else one for one in arguments)
 
 
 def tag_columns(url: str, columns: Mapping[DatasetName, Sequence[str]], say: Say) -> None:

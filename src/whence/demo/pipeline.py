@@ -42,6 +42,26 @@ _SPARK = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """One run of the pipeline: which code it runs, and whether its raw data has lost the times of logins.
+
+    `earlier_exports`: how many exports came before, which were checked and never processed.
+    """
+
+    variant: stages.Variant
+    lost_logins: bool = False
+    earlier_exports: int = 0
+
+
+RUNS: Mapping[str, RunPlan] = {
+    "first": RunPlan("first"),
+    "altered": RunPlan("altered"),
+    "week": RunPlan("first", earlier_exports=6),
+    "null-burst": RunPlan("first", lost_logins=True),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
     """One run of the pipeline: where its data lies and where its events go."""
@@ -50,7 +70,7 @@ class Pipeline:
     url: str
     namespace: str
     api_key: str | None
-    variant: stages.Variant
+    plan: RunPlan
     run: Parent
     outbox: Outbox
 
@@ -75,19 +95,19 @@ def main() -> None:
     arguments = _arguments()
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    for variant in arguments.run:
+    for name in arguments.run:
+        if arguments.stepwise and not sys.stdin.readline():
+            return
         run_pipeline(
             arguments.data.resolve(),
             url=arguments.url,
-            variant=variant,
+            plan=RUNS[name],
             namespace=arguments.namespace,
             api_key=arguments.api_key,
         )
 
 
-def run_pipeline(
-    data: Path, *, url: str, variant: stages.Variant, namespace: str = "demo", api_key: str | None = None
-) -> None:
+def run_pipeline(data: Path, *, url: str, plan: RunPlan, namespace: str = "demo", api_key: str | None = None) -> None:
     """Run all stages once, publish the scores, and report all of it to the collector at `url`.
 
     The datasets are written below `data`.
@@ -97,7 +117,7 @@ def run_pipeline(
         url=url,
         namespace=namespace,
         api_key=api_key,
-        variant=variant,
+        plan=plan,
         run=Parent(namespace=namespace, job="churn_pipeline", run_id=str(uuid.uuid4())),
         outbox=Outbox(replace(read_settings(), url=url, api_key=api_key or "", namespace=namespace)),
     )
@@ -110,14 +130,18 @@ def run_pipeline(
 
 def _run_stages(pipeline: Pipeline) -> None:
     data = pipeline.data
-    raw.write_raw(data / "raw")
     for event in facts.fact_events(data, time.time_ns() // 1_000):
         pipeline.outbox.emit(event)
     pipeline.outbox.emit(declare.start_event(pipeline.run, _now()))
     try:
-        _check_raw(pipeline)
+        for day in range(1, pipeline.plan.earlier_exports + 1):
+            raw.write_raw(data / "raw", seed=raw.SEED + day)
+            _report_checks(pipeline, "churn_checks", _check_raw)
+        raw.write_raw(data / "raw", lost_logins=pipeline.plan.lost_logins)
+        _report_checks(pipeline, "churn_checks", _check_raw)
         for name, work in STAGES.items():
             _run_stage(pipeline, name, work)
+        _report_checks(pipeline, "churn_result_checks", _check_results)
     except Exception as error:
         pipeline.outbox.emit(declare.failure_event(pipeline.run, _now(), error))
         raise
@@ -125,13 +149,27 @@ def _run_stages(pipeline: Pipeline) -> None:
     _print_line(f"publish: {call_lists.publish_scores(data, pipeline.outbox)}")
 
 
-def _check_raw(pipeline: Pipeline) -> None:
-    run = Parent(namespace=pipeline.namespace, job="churn_checks", run_id=str(uuid.uuid4()), root=pipeline.run)
-    pipeline.outbox.emit(declare.check_event(run, pipeline.run, "START", _now()))
-    found = {
-        pipeline.path("raw", "crm_export"): checks.check_customers(checks.read_csv(pipeline.data / "raw/crm_export")),
-        pipeline.path("raw", "usage_logs"): checks.check_sessions(checks.read_csv(pipeline.data / "raw/usage_logs")),
+def _check_raw(pipeline: Pipeline) -> Mapping[str, checks.Found]:
+    customers, sessions = (checks.read_csv(pipeline.data / "raw" / name) for name in ("crm_export", "usage_logs"))
+    return {
+        "raw/crm_export": checks.Found(measured=checks.measure(customers), checks=checks.check_customers(customers)),
+        "raw/usage_logs": checks.Found(measured=checks.measure(sessions), checks=checks.check_sessions(sessions)),
     }
+
+
+def _check_results(pipeline: Pipeline) -> Mapping[str, checks.Found]:
+    paths = ("silver/sessions", "gold/features", "gold/predictions")
+    read = {path: checks.read_parquet(pipeline.data / path) for path in paths}
+    return {
+        path: checks.Found(measured=checks.measure(rows), checks=checks.check_keys(rows)) for path, rows in read.items()
+    }
+
+
+def _report_checks(pipeline: Pipeline, job: str, find: Callable[[Pipeline], Mapping[str, checks.Found]]) -> None:
+    """Report a run of a job that finds out something about datasets, named by their paths."""
+    run = Parent(namespace=pipeline.namespace, job=job, run_id=str(uuid.uuid4()), root=pipeline.run)
+    pipeline.outbox.emit(declare.check_event(run, pipeline.run, "START", _now()))
+    found = {pipeline.path(path): one for path, one in find(pipeline).items()}
     pipeline.outbox.emit(declare.check_event(run, pipeline.run, "COMPLETE", _now(), found))
 
 
@@ -158,7 +196,7 @@ def features(pipeline: Pipeline, stage: Stage) -> None:
     customers, sessions, tickets = (
         stage.read(pipeline.path("silver", table)) for table in ("customers", "sessions", "tickets")
     )
-    _write(stages.features(customers, sessions, tickets, pipeline.variant), pipeline.path("gold", "features"))
+    _write(stages.features(customers, sessions, tickets, pipeline.plan.variant), pipeline.path("gold", "features"))
 
 
 def train(pipeline: Pipeline, stage: Stage) -> None:
@@ -228,11 +266,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--url", required=True, help="base address of the collector")
     parser.add_argument(
         "--run",
-        choices=("first", "altered"),
+        choices=tuple(RUNS),
         default=["first"],
         nargs="+",
-        help="the variants of the code to run, one after the other",
+        help="the runs, one after the other: the first code, or the altered; after a week of exports; with nulls",
     )
+    parser.add_argument("--stepwise", action="store_true", help="wait for a line of input before each run")
     parser.add_argument("--namespace", default="demo", help="OpenLineage namespace of the jobs")
     parser.add_argument("--api-key", default=os.environ.get("WHENCE_API_KEY"), help="key for the collector")
     return parser.parse_args()

@@ -3,13 +3,16 @@
 import csv
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
 AS_OF = date(2023, 10, 1)
+SEED = 20231001
+"""Other seeds make other customers: the exports of other days."""
 
 _CONTRACTS = ("Month-to-Month", "One Year", "Two Year")
+_APPS = ("ios", "android")
 _SEVERITIES = ("low", "medium", "HIGH", "critical")
 
 
@@ -32,7 +35,7 @@ class Login:
     """One row of the usage logs: a session that began with a login."""
 
     customer_id: int
-    last_login: datetime
+    last_login: datetime | None
     session_minutes: float
     device: str
 
@@ -48,12 +51,17 @@ class Ticket:
     subject: str
 
 
-def write_raw(directory: Path, customers: int = 400) -> None:
-    """Write the three sources to `directory`/crm_export, /usage_logs and /support_tickets, one CSV file each."""
-    rng = random.Random(20231001)
+def write_raw(directory: Path, customers: int = 400, *, lost_logins: bool = False, seed: int = SEED) -> None:
+    """Write the three sources to `directory`/crm_export, /usage_logs and /support_tickets, one CSV file each.
+
+    `lost_logins`: a release of the apps for phones forgot to send the time of the login, and the logs have nulls.
+    """
+    rng = random.Random(seed)
     people = [_customer(rng, number) for number in range(1, customers + 1)]
     logins = [login for person in people for login in _logins(rng, person)]
     tickets = [ticket for person in people for ticket in _tickets(rng, person)]
+    if lost_logins:
+        logins = [replace(login, last_login=None) if login.device in _APPS else login for login in logins]
     # Every export has its duplicates; the pipeline removes them.
     _write(directory / "crm_export", [*people, *people[:10]])
     _write(directory / "usage_logs", logins)
@@ -86,7 +94,7 @@ def _logins(rng: random.Random, person: Customer) -> Iterator[Login]:
     for _ in range(rng.randint(0, 12)):
         ago = timedelta(days=quiet + rng.randint(1, 60), minutes=rng.randint(0, 1439))
         at = datetime(AS_OF.year, AS_OF.month, AS_OF.day) - ago
-        yield Login(person.customer_id, at, round(rng.uniform(-1, 90), 1), rng.choice(("web", "ios", "android")))
+        yield Login(person.customer_id, at, round(rng.uniform(-1, 90), 1), rng.choice(("web", *_APPS)))
 
 
 def _tickets(rng: random.Random, person: Customer) -> Iterator[Ticket]:

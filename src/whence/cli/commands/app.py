@@ -107,13 +107,17 @@ def demo(
     governance: Annotated[
         bool, typer.Option("--governance", help="Also follow personal data, block it, report it and prove it")
     ] = False,
+    incident: Annotated[
+        bool,
+        typer.Option("--incident", help="Lose values in the raw data instead of altering a join: incident, root, end"),
+    ] = False,
     port: Port = 8080,
 ) -> None:
     """Trace a real PySpark pipeline, from a prediction back to its raw columns."""
     from whence.cli.process import demo as tour
 
     with reporting(Output.TEXT):
-        raise typer.Exit(tour.demo(data, once=once, port=port, gate=gate, governance=governance))
+        raise typer.Exit(tour.demo(data, once=once, port=port, gate=gate, governance=governance, incident=incident))
 
 
 @app.command()

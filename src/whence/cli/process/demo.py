@@ -74,11 +74,14 @@ class DemoRun:
         self.say(f"  {done}: {time.monotonic() - began:.1f} s")
 
 
-def demo(data: Path | None, *, once: bool, port: int, gate: bool = False, governance: bool = False) -> Exit:
+def demo(
+    data: Path | None, *, once: bool, port: int, gate: bool = False, governance: bool = False, incident: bool = False
+) -> Exit:
     """Run the demo in `data`, or in a temporary directory that is deleted at the end. Raises WhenceError.
 
-    `gate`: also judge a pull request. `governance`: also follow personal data, and prove it. SIGTERM, SIGINT and SIGHUP
-    end it at any moment, with all processes that it started.
+    `gate`: also judge a pull request. `governance`: also follow personal data, and prove it. `incident`: in place
+    of the altered join, lose values in the raw data, and mend it. SIGTERM, SIGINT and SIGHUP end it at any moment, with
+    all processes that it started.
     """
     for number in _ENDING:
         signal.signal(number, _end)
@@ -93,15 +96,20 @@ def demo(data: Path | None, *, once: bool, port: int, gate: bool = False, govern
         tour.say(f"(all its data is in {tour.data}{'' if data else ', until it ends'})", "dim")
         with tour.timed("ready"):
             url = stack.enter_context(running(plan(tour.data, tour.store, port=0 if once else port, guard=OPEN)))
-        between = _run_pipeline(tour, url)
-        _wait_for_events(tour, url)
-        _answer(tour, between)
+        if incident:
+            _show_incident(tour, url)
+        else:
+            between = _run_pipeline(tour, url)
+            _wait_for_events(tour, url)
+            _answer(tour, between)
         if gate:
             _judge_pull_request(tour)
         if governance:
             _follow_personal_data(tour, url)
         if not once:
-            _stay(tour, url)
+            _stay(
+                tour, url, "what was wrong" if incident else "what the altered join broke, and where that was stopped"
+            )
     return Exit.OK
 
 
@@ -217,6 +225,11 @@ def _follow_personal_data(tour: DemoRun, url: str) -> None:
     _show(tour, "governance", tour.data / "governance", "--data", str(tour.data), "--url", url)
 
 
+def _show_incident(tour: DemoRun, url: str) -> None:
+    tour.title("Running a churn pipeline on PySpark, until its raw data loses values")
+    _show(tour, "incident", tour.data / "incident", "--data", str(tour.data), "--url", url)
+
+
 def _show(tour: DemoRun, module: str, folder: Path, *arguments: str) -> None:
     """Run a module of the demo that makes a folder, and print what it prints."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -229,7 +242,7 @@ def _show(tour: DemoRun, module: str, folder: Path, *arguments: str) -> None:
         raise WhenceError(f"{module}: {noise.read_text(errors='replace').strip()}")
 
 
-def _stay(tour: DemoRun, url: str) -> None:
+def _stay(tour: DemoRun, url: str, shown: str) -> None:
     tour.title(f"Whence is up at {url}: open it in a browser. Until Ctrl-C, ask it more from another terminal, too:")
     for question in (
         f"upstream {PREDICTION} --types both",
@@ -238,7 +251,7 @@ def _stay(tour: DemoRun, url: str) -> None:
         f"impact {LOGIN}",
     ):
         tour.say(f"  {_command()} {question} --data {tour.data}")
-    tour.say("In the browser, Dashboards › On call shows what the altered join broke, and where that was stopped.")
+    tour.say(f"In the browser, Dashboards › On call shows {shown}.")
     with suppress(SystemExit):
         _measure(tour)
         signal.pause()
