@@ -3,6 +3,7 @@
 import contextlib
 from typing import Literal
 
+import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
@@ -33,6 +34,8 @@ PAGES = {
     "failed checks": address("board", of="debug", show="checks"),
     "lost": address("board", of="debug", show="lost"),
     "lens": address("lineage", node=str(FEATURES), lens="quality"),
+    "health lens": address("lineage", node=str(FEATURES), lens="health"),
+    "list of health": address("lineage", node=str(FEATURES), lens="health", view="list"),
     "column lens": address("lineage", node=str(PREDICTIONS), col=CHURN, lens="column"),
     "labels": address("lineage", node=str(CLEAN), lens="pii", columns=str(CLEAN)),
     "way of a label": address("lineage", node=str(CLEAN), lens="pii", col=EMAIL_HASH, panel="label", shut="down"),
@@ -59,6 +62,12 @@ FLAT = """.ground, .react-flow__edges, .react-flow__edgelabel-renderer { display
 """Without lines and dots axe knows what is behind the text of a box, and judges its contrast."""
 
 
+def pages_of(served: str) -> dict[str, str]:
+    """All pages, with one of an incident."""
+    answer = httpx.get(f"{served}/api/v2/incidents", timeout=30).json()
+    return {**PAGES, "incident": address("incident", incident=answer["data"]["incidents"][0]["id"])}
+
+
 def settled(page: Page, where: str) -> None:
     """Go there, and wait until everything is drawn."""
     page.goto(where)
@@ -71,7 +80,7 @@ def test_axe_finds_nothing(browser: Browser, served: str, scheme: Literal["light
     # axe is put into the page, which the policy forbids, as it should.
     with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:
         page = context.new_page()
-        for name, where in PAGES.items():
+        for name, where in pages_of(served).items():
             settled(page, f"{served}/ui/{where}")
             page.add_style_tag(content=FLAT)
             found = Axe().run(page, options=options(scheme, RULES)).response["violations"]
@@ -81,6 +90,11 @@ def test_axe_finds_nothing(browser: Browser, served: str, scheme: Literal["light
 def test_pages_fit_a_phone(browser: Browser, served: str) -> None:
     with contextlib.closing(browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)) as context:
         page = context.new_page()
-        for name, where in PAGES.items():
+        for name, where in pages_of(served).items():
             settled(page, f"{served}/ui/{where}")
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+            age = page.locator(".age small")
+            expect(age).to_contain_text("ago")
+            box = age.bounding_box()
+            assert box is not None, name
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= 390, name

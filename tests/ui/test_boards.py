@@ -24,6 +24,29 @@ def section(screen: Screen, title: str) -> Locator:
     return screen.page.locator("section", has=screen.page.get_by_role("heading", name=title, exact=True))
 
 
+def test_on_call_incidents_by_urgency_and_those_that_nobody_has(screen: Screen) -> None:
+    page = screen.page
+    screen.open("board")
+    incidents = section(screen, "Incidents")
+    rows = incidents.locator("li")
+    expect(rows.first).to_contain_text("page")
+    expect(rows.last).to_contain_text("ticket")
+    count = rows.count()
+    expect(incidents.get_by_role("button", name=f"Not resolved {count}")).to_have_attribute("aria-pressed", "true")
+    incidents.get_by_role("button", name=f"Nobody has it {count}").click()
+    expect(rows).to_have_count(count)
+    incidents.get_by_role("button", name="Mine 0").click()
+    expect(incidents).to_contain_text("Nothing is assigned to you.")
+    burning = section(screen, "Objectives that are violated or burn")
+    expect(burning.locator("li")).to_have_count(1)
+    expect(burning.locator("li")).to_contain_text("billing/charges are fresh")
+    expect(burning.locator("li")).to_contain_text(re.compile(r"error budget: overdrawn by \d+ %"))
+    expect(section(screen, "Resolved last")).to_be_visible()
+    incidents.get_by_role("button", name=re.compile("^Not resolved")).click()
+    incidents.get_by_role("link", name=re.compile("charges are fresh")).click()
+    expect(page).to_have_url(re.compile(r"/ui/incident\?incident="))
+
+
 def test_on_call_what_fails_what_is_downstream_and_the_last_good_commit(screen: Screen) -> None:
     page = screen.page
     screen.open()
@@ -139,6 +162,11 @@ def test_failed_checks_and_lost_events_are_lists_behind_their_tiles(screen: Scre
             "quality",
             {FEATURES: "3 checks passed", PREDICTIONS: "1 check failed", CLEAN: "1 warning", SESSIONS: "no data"},
             "a check failed",
+        ),
+        (
+            "health",
+            {PREDICTIONS: "incident, page", FEATURES: "objectives hold", SESSIONS: "no incident, no objective"},
+            "incident, page",
         ),
         ("tags", {PREDICTIONS: "certified", SESSIONS: "no tags"}, "certified"),
         ("owner", {PREDICTIONS: "team:churn", SESSIONS: "no owner"}, "team:churn"),

@@ -21,6 +21,6 @@ def test_the_list_leads_to_one_with_its_root_and_history(screen: Screen) -> None
     for name in ("Possible causes", "Whom it affects", "Findings", "History"):
         expect(screen.page.get_by_role("heading", name=name)).to_be_visible()
     history = screen.page.locator("section").filter(has=screen.page.get_by_role("heading", name="History"))
-    expect(history.locator("tbody tr").first).to_contain_text("open, page")
+    expect(history.locator("li").first).to_contain_text("open")
     screen.page.get_by_role("link", name="All incidents").click()
     expect(screen.page.get_by_role("heading", name="Resolved in the last 30 days")).to_be_visible()

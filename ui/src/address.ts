@@ -20,7 +20,7 @@ export type Page =
   | "unknown";
 export type Side = "up" | "down";
 export const LENSES = [
-  ...(["run", "fresh", "quality", "tags", "owner", "change", "column"] as const),
+  ...(["run", "fresh", "quality", "health", "tags", "owner", "change", "column"] as const),
   ...(["pii", "phi", "financial", "sensitive"] as const),
 ] as const;
 export type Lens = (typeof LENSES)[number];

@@ -6,11 +6,11 @@ import { apiPath, refresh, settledAnswers } from "./api";
 
 const OFTEN = 15_000;
 const SELDOM = 300_000;
-/** Jobs become late without an event, so a dashboard is reloaded even without new events. */
+/** Jobs become late and silences end without an event, so these pages are reloaded even without new events. */
 const BOARD_STALE = 60_000;
 /** A graph needs many queries: the shortest interval between two reloads. */
 const LEAST_PAUSE = 30_000;
-const BOARDS = /\/(board)?$/;
+const BOARDS = /\/(board|incidents|incident)?$/;
 
 export interface Live {
   /** The last time at which the data were known to be current. */

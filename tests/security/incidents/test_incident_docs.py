@@ -18,7 +18,7 @@ ORDERS, REVENUE = (DatasetName("postgres://db:5432", name) for name in ("shop.or
 
 def test_every_example_is_answered_as_it_says(shop: House) -> None:
     examples = EXAMPLE.findall(page("docs/reference/http-incidents.md"))
-    assert len(examples) == 2
+    assert len(examples) == 3
     began, runs = now(), Runs()
 
     async def work(desk: Desk) -> None:
@@ -29,9 +29,10 @@ def test_every_example_is_answered_as_it_says(shop: House) -> None:
         )
         (one,) = (await desk.get())["incidents"]
         await desk.send(acted(one, "acknowledge", now(), "key:ada", text="the source is down"))
-        for method, target, _, status, documented in examples:
+        sent = {**desk.headers, "Content-Type": "application/json"}
+        for method, target, body, status, documented in examples:
             path = re.sub(r"(?<=incidents/)\w+", one["id"], target)
-            answer = await desk.client.request(method, path, headers=desk.headers)
+            answer = await desk.client.request(method, path, headers=sent, content=body or None)
             assert answer.status_code == int(status), (target, answer.text)
             assert shape(answer.json()) == shape(json.loads(documented)), (target, answer.text)
 

@@ -7,7 +7,7 @@ import { Awaited, Icon } from "../components/elements";
 import { notify } from "../components/Notices";
 import { send } from "../session";
 import { words } from "../texts";
-import { Ask, Field } from "./parts";
+import { Ask, Field } from "../components/Ask";
 
 const texts = words.admin.access;
 

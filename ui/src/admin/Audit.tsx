@@ -7,7 +7,7 @@ import { reasonOf } from "../facts/writes";
 import { Awaited, exact, Icon } from "../components/elements";
 import { send } from "../session";
 import { words } from "../texts";
-import { Field } from "./parts";
+import { Field } from "../components/Ask";
 
 interface Filter extends Record<string, string> {
   who: string;

@@ -7,7 +7,7 @@ import { Awaited, exact, Icon, When } from "../components/elements";
 import { notify } from "../components/Notices";
 import { send, useSession } from "../session";
 import { words } from "../texts";
-import { Ask, Field } from "./parts";
+import { Ask, Field } from "../components/Ask";
 
 type Confirming = { what: "rotate" | "revoke"; key: Key };
 

@@ -6,7 +6,7 @@ import { notify } from "../components/Notices";
 import { Awaited, exact, When } from "../components/elements";
 import { send, useSession } from "../session";
 import { words } from "../texts";
-import { Ask } from "./parts";
+import { Ask } from "../components/Ask";
 
 const texts = words.admin.sessions;
 

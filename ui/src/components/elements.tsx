@@ -99,6 +99,7 @@ const SHAPES: Record<string, ReactNode> = {
   ),
   shield: <path d="M8 2.500 13 4v4c0 3-2 4.700-5 5.500C5 12.700 3 11 3 8V4z" />,
   bell: <path d="M4 11V7.500a4 4 0 0 1 8 0V11l1.200 1.500H2.800zM6.800 14h2.400" />,
+  silent: <path d="M4 11V7.500a4 4 0 0 1 6.500-3M12 7v4l1.200 1.500H5M6.800 14h2.400M2.500 13.500l11-11" />,
   flag: <path d="M4 14V2.500M4 3h8.500l-2 3 2 3H4" />,
   log: <path d="M4 2.500h8v11H4zM6 5.500h4M6 8h4M6 10.500h2" />,
   edit: <path d="M3 13l.700-2.700 7-7 2 2-7 7zM9.500 4.500l2 2" />,

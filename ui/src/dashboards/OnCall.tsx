@@ -8,6 +8,7 @@ import { Go, Icon, NodeLink, runId, RunLink, When } from "../components/elements
 import { words } from "../texts";
 import { usePages } from "../api";
 import { Paged } from "./Paged";
+import { Burning, OnCallIncidents, Resolved } from "./OnCallIncidents";
 import { Bar, Tile } from "./Tile";
 import { boardAddress } from "./dashboardAddress";
 
@@ -20,6 +21,13 @@ export const OnCall = () => {
   const rows = listing.pages.flatMap((page) => page.data.jobs);
   return (
     <>
+      <div className="board-columns">
+        <OnCallIncidents />
+        <aside>
+          <Burning />
+          <Resolved />
+        </aside>
+      </div>
       <Tiles status={status.answer} troubles={counts} />
       <div className="board-columns">
         <section className="section" id="troubles">

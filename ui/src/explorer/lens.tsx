@@ -5,6 +5,7 @@ import { apiPath, useAnswer, type Change, type Diff, type Envelope, type Traits 
 import { instantAgo, type Explored, type Lens } from "../address";
 import type { Box, Line, Picture } from "../graph/model";
 import { boxOf, fieldId, parseName } from "../names";
+import { healthMarks, useHealth } from "../incidents/health";
 import { isCategory } from "../sensitivity/grades";
 import { labelled } from "../sensitivity/lens";
 import { words } from "../texts";
@@ -67,9 +68,11 @@ export const useLens = (
 ): Lensed => {
   const { lens } = explored;
   const changes = useChanges(lens === "change" ? explored : undefined);
+  const health = useHealth(lens === "health", explored.asOf);
   return useMemo(() => {
     if (!lens) return NONE;
     if (lens === "column") return evolved(picture);
+    if (lens === "health") return health ? withLegend(healthMarks(picture, health)) : NONE;
     if (isCategory(lens)) return traits ? withLegend(labelled(picture, traits)) : NONE;
     if (WITH_TRAITS.includes(lens) && !traits) return NONE;
     const owners =
@@ -79,7 +82,7 @@ export const useLens = (
     );
     return { marks, columns: NONE.columns, legend: counted(marks.values()) };
     // eslint-disable-next-line react-hooks/exhaustive-deps -- marks depend on its time only
-  }, [lens, picture, traits, changes, explored.asOf]);
+  }, [lens, picture, traits, changes, health, explored.asOf]);
 };
 
 const marked = (

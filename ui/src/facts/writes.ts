@@ -24,7 +24,11 @@ export const readFacts = (node: string): Promise<Sent<{ data: Facts }>> => send(
 /** Write a fact, and wait until the graph has it. With `ifMatch`, only if the facts are unchanged. */
 export const say = async (node: string, change: Change, ifMatch?: string | null): Promise<void> => {
   const headers: Record<string, string> = ifMatch ? { "if-match": ifMatch } : {};
-  const { status, position } = await send(change.method, below(node, change.path), change.body, headers);
+  showWritten(await send(change.method, below(node, change.path), change.body, headers));
+};
+
+/** Show what was written: at once, or once the graph has it. */
+export const showWritten = ({ status, position }: Sent<unknown>): void => {
   if (status === 202 && position) {
     notify({ text: words.edit.soon });
     void send("GET", apiPath("progress", { wait_for: position, timeout: WAIT_SECONDS })).then(refresh);

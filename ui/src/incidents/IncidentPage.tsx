@@ -1,11 +1,15 @@
-// One incident: its root, what it explains, its possible causes, whom it affects, and what happened, in order.
+// One incident: its root, what it explains, its possible causes, whom it affects, what people can do and what they did.
 
+import "../styles/changes.css";
+import "../styles/incidents.css";
 import type { ReactNode } from "react";
 import { apiPath, useAnswer, type IncidentDocument } from "../api";
-import { Awaited, Go, NodeLink, When } from "../components/elements";
+import { Awaited, exact, Go, Icon, NodeLink, When } from "../components/elements";
 import { Section } from "../components/Section";
 import { Table } from "../gate/Table";
 import { words } from "../texts";
+import { Acts } from "./Acts";
+import { History } from "./History";
 import { IncidentChip } from "./IncidentChip";
 
 export const IncidentPage = ({ incident }: { incident: string }) => {
@@ -25,12 +29,23 @@ export const IncidentPage = ({ incident }: { incident: string }) => {
       </header>
       <Awaited of={query} lines={8} />
       {found && (
+        <div className="incident-head">
+          {found.incident.silenced_until && (
+            <p className="hidden-note">
+              <Icon name="silent" size={14} />
+              {words.incidents.quietUntil(exact(found.incident.silenced_until))}
+            </p>
+          )}
+          <Acts of={found} />
+        </div>
+      )}
+      {found && (
         <div className="page-columns">
           <div>
             <Causes of={found} />
             <Impact of={found} />
             <Findings of={found} />
-            <Past of={found} />
+            <History of={found} />
           </div>
           <aside>
             <About of={found} />
@@ -45,7 +60,10 @@ const About = ({ of }: { of: IncidentDocument }) => {
   const one = of.incident;
   const { incidents } = words;
   const facts: [string, ReactNode][] = [
-    [incidents.state, <IncidentChip key="state" state={one.state} notify={one.notify} />],
+    [
+      incidents.state,
+      <IncidentChip key="state" state={one.state} notify={one.notify} isSilenced={!!one.silenced_until} />,
+    ],
     [incidents.since, <When key="since" time={one.since} />],
     [incidents.until, one.until && <When key="until" time={one.until} />],
     [incidents.root, one.roots.length > 0 && <Nodes key="roots" ids={one.roots} />],
@@ -56,26 +74,33 @@ const About = ({ of }: { of: IncidentDocument }) => {
     [incidents.why, one.notify_rule],
     [incidents.routedTo, one.routed_to],
     [incidents.assignee, one.assignee],
-    [incidents.silenced, one.silenced_until && <When key="silenced" time={one.silenced_until} />],
+    [incidents.silenced, one.silenced_until && exact(one.silenced_until)],
     [incidents.cause, one.cause && <NodeLink key="cause" id={one.cause} />],
-    [incidents.runbook, of.runbook],
+    [incidents.partOf, one.merged.join(", ")],
+    [incidents.runbook, of.runbook && <Runbook key="runbook" address={of.runbook} />],
     [incidents.lastGood, of.last_good && <When key="good" time={of.last_good.time} />],
     [incidents.commit, of.last_good?.commit?.version],
     [incidents.budgets, of.budgets.map((each) => `${each.slo}: ${incidents.left(each.remaining)}`).join("; ")],
   ];
   return (
-    <>
-      <dl className="facts">
-        {facts
-          .filter(([, value]) => !!value)
-          .map(([name, value]) => (
-            <Fact key={name} name={name} value={value} />
-          ))}
-      </dl>
-      <p className="breaks">{incidents.acting(one.id)}</p>
-    </>
+    <dl className="facts">
+      {facts
+        .filter(([, value]) => !!value)
+        .map(([name, value]) => (
+          <Fact key={name} name={name} value={value} />
+        ))}
+    </dl>
   );
 };
+
+const Runbook = ({ address }: { address: string }) =>
+  /^https?:\/\//.test(address) ? (
+    <a href={address} rel="noreferrer" target="_blank" className="link-button">
+      {address}
+    </a>
+  ) : (
+    <>{address}</>
+  );
 
 const Fact = ({ name, value }: { name: string; value: ReactNode }) => (
   <>
@@ -140,54 +165,6 @@ const Findings = ({ of }: { of: IncidentDocument }) => {
               <When time={one.since} />
             </td>
             <td data-label={until}>{one.until ? <When time={one.until} /> : "–"}</td>
-          </tr>
-        ))}
-      </Table>
-    </Section>
-  );
-};
-
-interface Entry {
-  time: string;
-  what: string;
-  by: string | null;
-  text: string | null;
-}
-
-/** States and acts in one order, the latest first; a state that an act made comes with it. */
-const entries = (of: IncidentDocument): Entry[] => {
-  const states = of.changes
-    .filter((one) => !one.by)
-    .map((one) => ({
-      time: one.time,
-      what: [one.state, one.notify].filter(Boolean).join(", "),
-      by: null,
-      text: one.reason,
-    }));
-  const acts = of.acts.map((one) => ({
-    time: one.time,
-    what: one.act,
-    by: one.person,
-    text: [one.assignee, one.cause, one.until, one.text].filter(Boolean).join(", "),
-  }));
-  return [...states, ...acts].sort((a, b) => b.time.localeCompare(a.time));
-};
-
-const Past = ({ of }: { of: IncidentDocument }) => {
-  const { when, what, by, text } = words.incidents;
-  return (
-    <Section title={words.incidents.history}>
-      <Table heads={[when, what, by, text]}>
-        {entries(of).map((one, place) => (
-          <tr key={place}>
-            <td>
-              <When time={one.time} />
-            </td>
-            <th scope="row">{one.what}</th>
-            <td data-label={by}>{one.by ?? "–"}</td>
-            <td data-label={text} className="breaks">
-              {one.text || "–"}
-            </td>
           </tr>
         ))}
       </Table>

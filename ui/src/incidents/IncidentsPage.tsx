@@ -38,7 +38,7 @@ const Listed = ({ title, none, state }: { title: string; none: string; state?: s
             {rows.map((one) => (
               <tr key={one.id}>
                 <td>
-                  <IncidentChip state={one.state} notify={one.notify} />
+                  <IncidentChip state={one.state} notify={one.notify} isSilenced={!!one.silenced_until} />
                 </td>
                 <th scope="row" className="breaks">
                   <Go to={pageAddress("incident", { incident: one.id })} title={one.title} className="link-button">

@@ -62,7 +62,7 @@ def list_incidents(
     cursor: Cursor = "",
 ) -> Response:
     """List incidents, those that began last first. Resolved ones are listed for 30 days."""
-    read = _read(view, as_of)
+    read = read_view(view, as_of)
     wanted = [one for one in read.incidents if one.state in state]
     visible = [one for one in wanted if is_visible(one, viewer)]
     wanted_rows = sorted((one for one in visible if _has(one, dataset, viewer)), key=_key)
@@ -78,7 +78,7 @@ def get_incident(request: Request, view: View, viewer: Asker, incident: Segment,
 
     The id of an incident that was merged leads to the one that it is part of.
     """
-    read = _read(view, as_of)
+    read = read_view(view, as_of)
     found = find_incident(read.incidents, incident)
     if found is None or not is_visible(found, viewer):
         raise ThingNotFoundError("Incident", incident)
@@ -97,7 +97,8 @@ def get_incident(request: Request, view: View, viewer: Asker, incident: Segment,
     return enveloped(view, detail_document(read, gather_detail(found, sources), traits, viewer))
 
 
-def _read(view: CatalogView, as_of: str | None) -> ReadIncidents:
+def read_view(view: CatalogView, as_of: str | None = None) -> ReadIncidents:
+    """Read the incidents of a snapshot, at a time or now. Raises EventError."""
     at, whole = _instant(as_of), _whole(view)
     streaks = read_streaks(whole.connection, at)
     return read_incidents(whole, _graph(view), streaks, at, is_past=as_of is not None)

@@ -31,6 +31,7 @@ from whence.api.http import problems
 from whence.api.http.clock import Clock, system_clock
 from whence.api.http.path_names import EncodedPaths
 from whence.api.http.responses import REFUSED, answer
+from whence.api.incidents import acts as incident_acts
 from whence.api.incidents import routes as incident_routes
 from whence.api.incidents.recording import IncidentRecording, compute_incidents
 from whence.api.lineage import node_traits
@@ -149,6 +150,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         gate.writes,
         promotions.writes,
         containment.writes,
+        incident_acts.writes,
         quarantine.writes(log, collector),
     ):
         app.include_router(needing(Action.STEWARD, router))

@@ -139,7 +139,7 @@ class IncidentBudget(msgspec.Struct, frozen=True, kw_only=True):
 
 class IncidentDetail(msgspec.Struct, frozen=True, kw_only=True):
     """An incident with its findings, its states, and what people did, all in order; and what is known around its root,
-    as far as the key may see it.
+    as far as the key may see it. `possible_acts`: what the key may do about it now.
     """
 
     at: str
@@ -156,6 +156,7 @@ class IncidentDetail(msgspec.Struct, frozen=True, kw_only=True):
     impact: tuple[IncidentImpact, ...]
     impact_complete: bool
     budgets: tuple[IncidentBudget, ...]
+    possible_acts: tuple[str, ...] = ()
 
 
 class IncidentsPage(msgspec.Struct, frozen=True, kw_only=True):

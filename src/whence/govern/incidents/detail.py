@@ -14,14 +14,16 @@ from whence.govern.contracts.evaluation.verdicts import Outcome
 from whence.govern.incidents.impact import Downstream, find_downstream
 from whence.govern.incidents.incident import HOUR, Incident
 from whence.govern.incidents.sources import tier_of
+from whence.govern.incidents.states import possible_acts
 from whence.govern.slos.declared import evaluate_declared
 from whence.govern.slos.records import held_declarations
-from whence.model.access import Viewer
+from whence.model.access import Action, Viewer
 from whence.model.catalog import Window, Write
 from whence.model.events import RunState
 from whence.model.graph import Direction, Grain, Hop
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, RunName
+from whence.model.records.incidents import ActText
 from whence.model.slo_records import NotifyText
 from whence.model.traits import TRAIT_FACETS, Traits, read_traits
 from whence.query.answers.values import Question
@@ -85,7 +87,8 @@ class BudgetLeft:
 class IncidentDetail:
     """An incident, with everything that is known around it. Empty where the viewer may not see the root.
 
-    `impact_complete`: whether all downstream nodes were counted.
+    `impact_complete`: whether all downstream nodes were counted. `possible_acts`: what the viewer may do about it; none
+    if it is seen as of a time in the past.
     """
 
     incident: Incident
@@ -101,6 +104,7 @@ class IncidentDetail:
     impact: tuple[Downstream, ...] = ()
     impact_complete: bool = True
     budgets: tuple[BudgetLeft, ...] = ()
+    possible_acts: tuple[ActText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +145,13 @@ def gather_detail(one: Incident, sources: DetailSources) -> IncidentDetail:
         impact=downstream.found,
         impact_complete=downstream.complete,
         budgets=_budgets(sources, one),
+        possible_acts=_possible_acts(sources, one),
     )
+
+
+def _possible_acts(sources: DetailSources, one: Incident) -> tuple[ActText, ...]:
+    may_act = sources.past is None and sources.viewer.is_allowed(Action.STEWARD, one.root.namespace)
+    return possible_acts(one.state) if may_act else ()
 
 
 def severity_of(notify: NotifyText | None, tier: int | None) -> Severity:

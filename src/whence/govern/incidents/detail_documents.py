@@ -17,6 +17,7 @@ from whence.govern.incidents.documents import (
 )
 from whence.govern.incidents.impact import Downstream
 from whence.model.access import Viewer
+from whence.model.records.incidents import ActText
 from whence.model.traits import Traits
 from whence.query.answers.instants import iso
 from whence.query.rendering import documents
@@ -80,7 +81,8 @@ class IncidentDocument(TypedDict):
     """An incident at a time with the findings of visible datasets, its states, and what people did, all in order; and
     what is known around its root, as far as the caller may see it.
 
-    `impact_complete`: false if not all downstream nodes were counted.
+    `impact_complete`: false if not all downstream nodes were counted. `possible_acts`: what the caller may do about it
+    now; none if the answer is about the past.
     """
 
     at: str
@@ -97,6 +99,7 @@ class IncidentDocument(TypedDict):
     impact: list[IncidentImpact]
     impact_complete: bool
     budgets: list[IncidentBudget]
+    possible_acts: list[ActText]
 
 
 def detail_document(read: ReadIncidents, found: IncidentDetail, traits: Traits, viewer: Viewer) -> IncidentDocument:
@@ -131,6 +134,7 @@ def detail_document(read: ReadIncidents, found: IncidentDetail, traits: Traits, 
             {"id": each.id, "slo": each.slo, "dataset": str(each.dataset), "remaining": each.remaining}
             for each in found.budgets
         ],
+        "possible_acts": list(found.possible_acts),
     }
 
 

@@ -22,7 +22,7 @@ PLATFORM = "platform"
 
 class IncidentRow(TypedDict):
     """An incident. `root`: null if the caller may not see it; `hidden_datasets`: the number of datasets with findings
-    that they may not see; `assignee`: null if they may not see everything.
+    that they may not see; `assignee`: null if they may not see everything, unless it is the caller.
 
     `complete`: false if its root may be further upstream. `silenced_until`: null if it is not silenced, or no more.
     """
@@ -132,7 +132,7 @@ def incident_row(one: Incident, at: int, traits: Traits, viewer: Viewer) -> Inci
         "tier": tier_of(traits) if sees_root else None,
         "owners": owners,
         "routed_to": (owners[0] if owners else PLATFORM) if sees_root else None,
-        "assignee": one.assignee or None if is_whole else None,
+        "assignee": one.assignee or None if is_whole or one.assignee == viewer.name else None,
         "silenced_until": iso_or_none(silenced),
         "cause": one.cause if one.cause and _sees(one.cause, viewer) else None,
         "merged": list(one.merged),

@@ -17,6 +17,7 @@ _AFTER: dict[ActText, tuple[frozenset[IncidentStateText], IncidentStateText]] = 
     "reopen": (frozenset({"acknowledged", "mitigated", "resolved"}), "open"),
 }
 """The acts that change a state: in which states, and to which one."""
+_ALWAYS: tuple[ActText, ...] = ("assign", "silence", "confirm", "comment")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,11 @@ def find_changes(findings: Iterable[Finding], acts: Iterable[Act]) -> tuple[Chan
     for act in waiting:
         walk.apply(act)
     return tuple(walk.changes)
+
+
+def possible_acts(state: IncidentStateText) -> tuple[ActText, ...]:
+    """The acts that change something about an incident in this state."""
+    return (*(act for act, (befores, _) in _AFTER.items() if state in befores), *_ALWAYS)
 
 
 def _by_time(findings: Iterable[Finding]) -> Iterator[Sequence[_Moment]]:

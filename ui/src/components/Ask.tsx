@@ -1,8 +1,8 @@
-// Dialogs and fields of the administration.
+// A dialog for one action, and its fields.
 
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { reasonOf } from "../facts/writes";
-import { Icon } from "../components/elements";
+import { Icon } from "./elements";
 import { words } from "../texts";
 
 interface Props {
