@@ -40,7 +40,6 @@ class RegistryKind(StrEnum):
     CONTAINMENT = "containment"
     NOTIFICATION = "notification"
     CERTIFICATION_RULE = "certification-rule"
-    CERTIFICATION_TRANSITION = "certification-transition"
 
     def dataset_of(self, name: str) -> DatasetName:
         """The dataset that represents the thing with this name."""
@@ -68,7 +67,6 @@ _KEYS = {
     RegistryKind.CONTAINMENT: 2,
     RegistryKind.NOTIFICATION: 2,
     RegistryKind.CERTIFICATION_RULE: 2,
-    RegistryKind.CERTIFICATION_TRANSITION: 2,
 }
 
 

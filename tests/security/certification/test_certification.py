@@ -24,7 +24,7 @@ from govern.certification.shop_story import (
 )
 from security.conftest import House, now
 from whence.model.access import Action, Hiding, Role
-from whence.model.names import FieldName
+from whence.model.names import DatasetName, FieldName
 from whence.store.connection.engine import open_store
 from whence.store.security.database import write_security
 from whence.store.security.grants import add_hidings
@@ -99,6 +99,32 @@ def test_everybody_reads_the_same_status_and_nobody_a_hidden_name(shop: House) -
         assert by_node(await get(client, ada, "/certifications", as_of="4 days ago")) == {}
         assert by_node(await get(client, ada, "/certifications", status="certified")) == {str(REVENUE): "certified"}
         assert by_node(await get(client, ada, "/certifications", namespace=DEV)) == {str(TRIAL): "not certified"}
+
+    run(shop, work)
+
+
+def test_a_badge_of_a_hidden_dataset_is_none_of_a_missing_one(shop: House) -> None:
+    ada, at = shop.key("ada", Role.ADMIN), now()
+    stranger, reader = shop.key("stranger", Role.READER, "kafka*"), shop.key("reader", Role.READER, "postgres*")
+
+    async def work(client: httpx.AsyncClient) -> None:
+        await send(client, ada, *fulfilled(REVENUE, at), *ruled(at - DAY))
+        for badge, message in (("certification", "certified"), ("lineage", "100%"), ("objectives", "1 of 1 hold")):
+            for headers, name in ((reader, REVENUE), (stranger, REVENUE), (stranger, DatasetName(PROD, "missing"))):
+                path = f"/api/v2/badges/{badge}/{quote(str(name), safe='')}"
+                document, picture = [await client.get(f"{path}{end}", headers=headers) for end in ("", "/svg")]
+                assert document.headers["cache-control"] == picture.headers["cache-control"] == "private, no-cache"
+                if headers is stranger:
+                    assert document.status_code == picture.status_code == 404
+                    assert document.json()["candidates"] == picture.json()["candidates"] == []
+                    continue
+                assert document.json()["message"] == message, badge
+                assert picture.headers["content-type"].startswith("image/svg+xml")
+                assert picture.headers["content-security-policy"] == "default-src 'none'"
+                assert message in picture.text
+                assert "shop." not in picture.text
+        nameless = await client.get(f"/api/v2/badges/certification/{quote(str(REVENUE), safe='')}/svg")
+        assert nameless.status_code == 401
 
     run(shop, work)
 

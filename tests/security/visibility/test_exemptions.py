@@ -58,6 +58,7 @@ KNOWN = {
     "repository": ("github.com/shop/pipeline",),
     "commit": ("0" * 40,),
     "slo": ("fresh",),
+    "badge": ("certification", "lineage", "objectives"),
     "incident": ("0" * 16,),
 }
 CLOCKS = ("/metrics", "/api/v2/status", "/health", "/api/v2/session", "/api/v2/kpis")

@@ -1,1 +1,1 @@
-"""Routes of certification."""
+"""Routes of certification, and badges of datasets."""

@@ -64,7 +64,7 @@ def list_certifications(
     wanted = [one for one in ruled if namespace in ("", one)]
     entries = after(list_named(view.catalog, wanted, until), window(limit, cursor, _NAMED), entry_sort_key)
     shown, page = cut(entries, limit, entry_sort_key)
-    rows = certify(view.whole, _graph(view), [name for one in shown if (name := _dataset(one))], now, at)
+    rows = certify(view.whole, graph_of(view), [name for one in shown if (name := _dataset(one))], now, at)
     found = [one for one in rows if one.found.rules and status in (None, one.found.status)]
     data: CertificationList = {
         "at": iso(until),
@@ -79,7 +79,7 @@ def get_certification(view: NewestView, node: Segment, as_of: AsOf = None) -> Re
     name = resolve(view.graph, node)
     if not isinstance(name, DatasetName):
         raise NodeNotFoundError(f"dataset {node}", (str(name),))
-    (found,) = certify(view.whole, _graph(view), [name], now_micros(), _instant(as_of))
+    (found,) = certify(view.whole, graph_of(view), [name], now_micros(), _instant(as_of))
     return enveloped(view, certification_document(found, is_whole=view.visible_ids is None))
 
 
@@ -96,7 +96,8 @@ def list_certification_rules(view: NewestView) -> Response:
     return enveloped(view, [rule_row(one) for one in held_rules(view.catalog, now_micros())])
 
 
-def _graph(view: CatalogView) -> Observed:
+def graph_of(view: CatalogView) -> Observed:
+    """The whole graph: what decides a status, and must not appear in answers."""
     return view.graph if view.visible_ids is None else view.visible_ids.graph
 
 

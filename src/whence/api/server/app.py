@@ -17,6 +17,7 @@ from whence.api.auth.wiring import Security, secure
 from whence.api.catalog import contract_routes, fact_routes
 from whence.api.catalog import routes as catalog_routes
 from whence.api.catalog.assertions import AssertionWriter
+from whence.api.certification import badge_routes
 from whence.api.certification import routes as certification_routes
 from whence.api.collector.collect import Collector
 from whence.api.collector.fast_path import PATHS, FastPath
@@ -159,7 +160,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
 def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
-    yield from (promotions.reads, slo_routes.routes, certification_routes.routes)
+    yield from (promotions.reads, slo_routes.routes, certification_routes.routes, badge_routes.routes)
     yield from (incident_routes.routes, containment.reads)
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes)
 

@@ -6,6 +6,9 @@ from typing import Any
 _COLUMN = "datasetField:postgres://db:5432:shop.gold.daily_revenue:amount"
 
 CERTIFICATION: Mapping[str, Any] = {
+    "BadgeDocument.label": "certification",
+    "BadgeDocument.message": "certified",
+    "BadgeDocument.color": "brightgreen",
     "Certification.status": "not certified",
     "CertificationRule.rule": "gold",
     "CertificationRule.reason": "the board decides by it",

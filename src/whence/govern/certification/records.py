@@ -1,9 +1,9 @@
-"""What is recorded of certification: rules that were declared, and transitions, as OpenLineage events and back.
+"""The rules of certification that were declared, as OpenLineage events and back.
 
 Nothing is replaced: the rules at a time are the last declarations until then.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,17 +17,14 @@ from whence.govern.certification.rules_file import read_certification
 from whence.model.catalog import RegisteredFilter, RegistryKind, namespace_of_registered
 from whence.model.records.certification import (
     CERTIFICATION_RULE,
-    CERTIFICATION_TRANSITION,
-    CertificationTransitionRecord,
     RuleRecord,
-    certification_transition_dataset,
     rule_dataset,
     rule_id,
     rule_version,
 )
-from whence.openlineage.write import PRODUCER, own_facet
+from whence.openlineage.write import own_facet
 from whence.query.ports.catalog import Catalog
-from whence.query.visibility.certification_records import read_certification_transition, read_rule_record
+from whence.query.visibility.certification_records import read_rule_record
 
 Json = dict[str, Any]
 _REMEMBERED = 10_000
@@ -101,45 +98,6 @@ def find_rule_changes(
         is_left = old.name in names or (prune and old.namespace in namespaces)
         if is_left and (old.namespace, old.name) not in new:
             yield RuleRecord(name=old.name, ended=True), old.namespace
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CertificationTransition:
-    """A recorded change of a dataset's certification at a time (µs)."""
-
-    time: int
-    namespace: str
-    record: CertificationTransitionRecord
-
-
-def certification_transition_event(record: CertificationTransitionRecord, namespace: str, at: int) -> Json:
-    """The event that records a transition at a time (µs). The same transition is the same event, byte for byte."""
-    members = {key: value for key, value in msgspec.to_builtins(record).items() if value}
-    facets = {CERTIFICATION_TRANSITION: own_facet("CertificationTransitionDatasetFacet", **members)}
-    return assert_facets(certification_transition_dataset(namespace, record), at, PRODUCER, facets)
-
-
-def list_certification_transitions(catalog: Catalog, until: int | None = None) -> Sequence[CertificationTransition]:
-    """The transitions until a time (µs), in order."""
-    wanted = RegisteredFilter(RegistryKind.CERTIFICATION_TRANSITION, CERTIFICATION_TRANSITION)
-    read = (
-        (one, read_certification_transition(one.payload))
-        for one in catalog.registered_facets(wanted)
-        if until is None or one.time <= until
-    )
-    found = [
-        CertificationTransition(time=one.time, namespace=namespace_of_registered(one.name), record=record)
-        for one, record in read
-        if record is not None
-    ]
-    return sorted(found, key=lambda one: (one.time, one.record.dataset, one.record.previous))
-
-
-def last_certification_transitions(
-    transitions: Iterable[CertificationTransition],
-) -> Mapping[str, CertificationTransition]:
-    """The last transition of each dataset, by node id: the fold of transitions in order."""
-    return {one.record.dataset: one for one in transitions}
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -1,5 +1,5 @@
-"""What Whence records of certification, as OpenLineage facets of registry datasets: which rules were declared, and
-which datasets became certified, or no longer are. Each has a registry dataset of its own: none replaces another.
+"""The rules of certification that were declared, as OpenLineage facets of registry datasets. Each declaration has a
+registry dataset of its own, so that none replaces another.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from whence.model.catalog import RegistryKind
 from whence.model.ids import netstrings
 from whence.model.names import DatasetName
 
-CERTIFICATION_RULE, CERTIFICATION_TRANSITION = "whence_certificationRule", "whence_certificationTransition"
-"""The facets' keys."""
+CERTIFICATION_RULE = "whence_certificationRule"
+"""The facet's key."""
 
 CertificationText = Literal["certified", "not certified", "not evaluated", "no rule"]
 RequirementText = Literal["owner", "contract", "lineage", "objectives", "checks"]
@@ -28,21 +28,6 @@ class RuleRecord:
     ended: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CertificationTransitionRecord:
-    """A change of a dataset's certification at the time of its event. `dataset`: a node id; `unmet`: the requirements
-    that are not met; `unknown`: those of which that is not known; `previous`: the id of the transition before this one,
-    empty for the first.
-    """
-
-    dataset: str
-    before: CertificationText
-    after: CertificationText
-    unmet: tuple[RequirementText, ...] = ()
-    unknown: tuple[RequirementText, ...] = ()
-    previous: str = ""
-
-
 def rule_id(namespace: str, name: str) -> str:
     """The id of a rule: who may write in one namespace cannot change a rule of another."""
     return _digest(namespace, name)
@@ -57,17 +42,6 @@ def rule_dataset(namespace: str, record: RuleRecord, at: int) -> DatasetName:
     """The registry dataset of a declaration at a time (µs)."""
     name = f"{rule_id(namespace, record.name)}/{_digest(str(at), record.text)}/{namespace}"
     return RegistryKind.CERTIFICATION_RULE.dataset_of(name)
-
-
-def certification_transition_id(record: CertificationTransitionRecord) -> str:
-    """The id of a transition. Whoever finds the same change after the same transition gives it the same id."""
-    return _digest(record.dataset, record.previous, record.after)
-
-
-def certification_transition_dataset(namespace: str, record: CertificationTransitionRecord) -> DatasetName:
-    """The registry dataset of a transition. `namespace`: of the dataset that it is about."""
-    name = f"{_digest(record.dataset)}/{certification_transition_id(record)}/{namespace}"
-    return RegistryKind.CERTIFICATION_TRANSITION.dataset_of(name)
 
 
 def _digest(*parts: str) -> str:
