@@ -90,7 +90,7 @@ bench-gate: .venv/ready-dev ## Measure a verdict on 500 models, and which inject
 	@PYTHONPATH=tests $(BIN)/python -m bench.gate.scale $(ARGS)
 	@PYTHONPATH=tests $(BIN)/python -m bench.gate.tests
 
-bench-rca: .venv/ready-dev ## Rank the causes of simulated incidents beside baselines (an hour; ARGS="--estates 10" for less)
+bench-rca: .venv/ready-dev ## Rank the causes of simulated incidents beside baselines (an hour; ARGS="--estates 10 --worlds 'other fault rates'" for less)
 	@$(BIN)/python -m bench.rca.report $(ARGS)
 
 bench: .venv/ready-dev ## Measure throughput, latency, start and memory (minutes)

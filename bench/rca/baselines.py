@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bench.rca.cases import Incident
 from whence.query.diagnosis.anomalies import Floats
 from whence.query.diagnosis.features import relations_of
 from whence.query.diagnosis.ranking import probabilities_of
-from whence.query.diagnosis.signals import HOT, Signals, read_signals, strengths
+from whence.query.diagnosis.signals import HOT, Signals, strengths
 
 
 def by_chance(signals: Signals) -> Floats:
@@ -56,9 +55,6 @@ RANKERS: dict[str, Callable[[Signals], Floats]] = {
 }
 
 
-def ranks(incident: Incident, ranker: Callable[[Signals], Floats]) -> int:
-    """How many candidates the ranker places before the true cause."""
-    signals = read_signals(incident.case)
-    scores = ranker(signals)
-    cause = [one.key for one in incident.case.candidates].index(incident.cause)
+def place_of(cause: int, scores: Floats) -> int:
+    """How many candidates a ranker places before the true cause."""
     return int(np.sum(scores > scores[cause])) + int(np.sum(scores[:cause] == scores[cause]))

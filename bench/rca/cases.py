@@ -1,7 +1,7 @@
 """Incidents as cases: the plain values that production gives the ranking, as far as they were observed."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
@@ -91,7 +91,7 @@ def _reaches(estate: Sequence[Dataset], seen: _Seen, cause: int) -> bool:
     return cause in _ancestors(estate, seen)
 
 
-def _ancestors(estate: Sequence[Dataset], seen: _Seen) -> dict[int, tuple[int, set[int]]]:
+def _ancestors(estate: Sequence[Dataset], seen: _Seen, *, by_values: bool = False) -> dict[int, tuple[int, set[int]]]:
     """Dataset → its distance, and its columns that lead to the symptom; none if that is about whole datasets."""
     columns = range(len(estate[seen.dataset].means)) if seen.column is None else [seen.column]
     layer = {(seen.dataset, column) for column in columns}
@@ -102,7 +102,7 @@ def _ancestors(estate: Sequence[Dataset], seen: _Seen) -> dict[int, tuple[int, s
         for at, column in layer:
             found.setdefault(at, (distance, set()))[1].add(column)
         reached |= layer
-        read = {one for at, column in layer for one in _read(estate[at], column)}
+        read = {one for at, column in layer for one in (_sources_of if by_values else _read)(estate[at], column)}
         layer, distance = read - reached, distance + 1
     return found
 
@@ -111,29 +111,67 @@ def _read(one: Dataset, column: int) -> list[tuple[int, int]]:
     return [*(one.sources[column] if one.sources else ()), *one.filters]
 
 
+def _sources_of(one: Dataset, column: int) -> list[tuple[int, int]]:
+    return list(one.sources[column] if one.sources else ())
+
+
 def _case(
     estate: tuple[Dataset, ...], bad: Days, chance: Chance, fault: Fault, seen: _Seen, since: int, until: int
 ) -> Case:
-    ancestors = _ancestors(estate, seen)
+    ancestors, values = _ancestors(estate, seen), _ancestors(estate, seen, by_values=True)
     order = sorted(ancestors, key=lambda at: (ancestors[at][0], at))
     return Case(
         since=since,
         until=until,
         symptom=seen.symptom,
         candidates=tuple(
-            Candidate(
-                key=at,
-                distance=ancestors[at][0],
-                parents=tuple(one for one in estate[at].parents if one in ancestors),
-                columns=tuple(f"c{column}" for column in sorted(ancestors[at][1])),
-                series=tuple(_series(estate[at], bad, at)),
-                writes=tuple(_times(bad, at)),
+            replace(
+                _candidate(estate, bad, at, ancestors[at][1], ancestors, ancestors[at][0]),
+                value_columns=tuple(f"c{column}" for column in sorted(values[at][1])) if at in values else (),
                 changes=tuple(_changes(estate[at], bad, chance, fault, at, ancestors[at][1], since)),
-                has_commits=estate[at].has_commits,
             )
             for at in order
         ),
+        others=tuple(
+            replace(
+                _candidate(estate, bad, at, columns, ancestors, 0),
+                columns=(),
+                value_columns=tuple(f"c{column}" for column in sorted(columns)),
+            )
+            for at, columns in _beside(estate, ancestors).items()
+        ),
     )
+
+
+def _candidate(
+    estate: Sequence[Dataset], bad: Days, at: int, columns: set[int], known: Mapping[int, object], distance: int
+) -> Candidate:
+    one = estate[at]
+    used = {parent for column in columns for parent, _ in _sources_of(one, column)}
+    return Candidate(
+        key=at,
+        distance=distance,
+        parents=tuple(parent for parent in one.parents if parent in known),
+        columns=tuple(f"c{column}" for column in sorted(columns)),
+        series=tuple(_series(one, bad, at)),
+        writes=tuple(_times(bad, at)),
+        has_commits=one.has_commits,
+        value_parents=tuple(parent for parent in one.parents if parent in known and parent in used),
+        row_parents=tuple(parent for parent in one.parents if parent in known and parent in dict(one.filters)),
+    )
+
+
+def _beside(estate: Sequence[Dataset], ancestors: Mapping[int, tuple[int, set[int]]]) -> Mapping[int, set[int]]:
+    """Datasets that read candidates and are none, with their columns that are fed by the columns of candidates."""
+    found = {}
+    for at, one in enumerate(estate):
+        if at not in ancestors and set(one.parents) & set(ancestors):
+            found[at] = {
+                column
+                for column, sources in enumerate(one.sources)
+                if any(parent in ancestors and source in ancestors[parent][1] for parent, source in sources)
+            }
+    return found
 
 
 def _times(bad: Days, at: int) -> list[int]:

@@ -36,6 +36,7 @@ class Anomaly:
     """The most unusual value of a series in the time of a case. `score`: in robust standard deviations, with its sign.
 
     `expected` is the median of its history, of the same weekday if weekdays differ; `history` counts its points.
+    `last` is the score of the newest value.
     """
 
     series: Series
@@ -44,6 +45,7 @@ class Anomaly:
     expected: float
     score: float
     history: int
+    last: float
 
 
 def find_anomaly(series: Series, since: int, until: int) -> Anomaly | None:
@@ -57,6 +59,7 @@ def find_anomaly(series: Series, since: int, until: int) -> Anomaly | None:
     middles, spread = _expectation([time for time, _ in before], history, [time for time, _ in during])
     floor = _FLOORS.get(series.aspect) or max(_VALUES_FLOOR * float(np.median(np.abs(history))), 1e-9)
     scores = (values - middles) / (max(spread, floor) * (1 + 3 / len(before)))
+    last = float(scores[-1])
     # The most extreme of many values is extreme by chance.
     scores = np.sign(scores) * np.maximum(np.abs(scores) - np.sqrt(2 * np.log(len(scores))), 0)
     at = int(np.argmax(scores if series.aspect is Aspect.DELAY else np.abs(scores)))
@@ -67,6 +70,7 @@ def find_anomaly(series: Series, since: int, until: int) -> Anomaly | None:
         expected=float(_unscaled(series.aspect, float(middles[at]))),
         score=float(scores[at]),
         history=len(before),
+        last=last,
     )
 
 

@@ -67,6 +67,8 @@ class Candidate:
     `parents`: the keys of the candidates that it is derived from. `columns`: its columns that lead to the wrong one; no
     columns: only whole datasets are known. `writes`: when runs completed writing it, the oldest first.
     `has_commits`: whether its jobs report the version of their code.
+    `value_parents` are those whose values become its values, and `row_parents` those that decide which rows it has.
+    `value_columns` lead to the wrong one by values alone; None: as `columns`.
     """
 
     key: int
@@ -77,16 +79,22 @@ class Candidate:
     writes: tuple[int, ...] = ()
     changes: tuple[Change, ...] = ()
     has_commits: bool = False
+    value_parents: tuple[int, ...] = ()
+    row_parents: tuple[int, ...] = ()
+    value_columns: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """A question about the cause of a symptom between two times. The first candidate is the wrong node itself.
 
-    `symptom` is None if it is not known: then it is what deviates most at the wrong node.
+    `symptom` is None if it is not known: then it is what deviates most at the wrong node. `others` are no candidates:
+    they are derived from candidates beside the way to the wrong node, and show what these did not do. Their
+    `value_columns` are those that the candidates feed.
     """
 
     since: int
     until: int
     symptom: Symptom | None
     candidates: tuple[Candidate, ...]
+    others: tuple[Candidate, ...] = ()

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from whence.model.symptom import Symptom
 from whence.query.diagnosis.anomalies import Floats
 from whence.query.diagnosis.case import ASPECTS, Aspect, Candidate, ChangeKind
-from whence.query.diagnosis.signals import HOT, Signals, strengths, symptom_of
+from whence.query.diagnosis.explanations import explanations_of
+from whence.query.diagnosis.signals import HOT, Signals, known_symptom_of, strengths, symptom_of
 
 Bools = NDArray[np.bool_]
 
@@ -48,6 +49,7 @@ def features_of(signals: Signals) -> tuple[tuple[str, ...], Floats]:
 
 class _Features:
     def __init__(self, signals: Signals) -> None:
+        self.signals = signals
         self.candidates = signals.case.candidates
         self.symptom = symptom_of(signals)
         self.relations = relations_of(self.candidates)
@@ -73,17 +75,14 @@ class _Features:
             *self._neighbours(),
             *self._explanations(),
             *self._places(),
+            *explanations_of(self.signals, known_symptom_of(self.signals)),
+            ("always", np.ones(len(self.candidates))),
         ]
 
     def _anomalies(self) -> Sequence[tuple[str, Floats]]:
         excess = np.where(self.measured, self.own - self.from_parents, 0)
         named = [(f"own {aspect}", self.own[:, at]) for at, aspect in enumerate(ASPECTS)]
         named += [(f"excess {aspect}", excess[:, at]) for at, aspect in enumerate(ASPECTS)]
-        named += [
-            (f"{symptom} from {aspect}", self.own[:, at] * (self.symptom is symptom))
-            for symptom in Symptom
-            for at, aspect in enumerate(ASPECTS)
-        ]
         direction = np.sign(self.scores[:, _ROWS]) * np.sign(self.scores[0, _ROWS])
         is_volume = self.symptom is Symptom.VOLUME
         return [*named, ("same direction", direction * self.own[:, _ROWS] * self.own[0, _ROWS] * is_volume)]

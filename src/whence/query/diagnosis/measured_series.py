@@ -1,13 +1,58 @@
-"""Series of measurements of one dataset, from the facets that reported them."""
+"""Series of measurements of datasets, from the facets that reported them, and the times at which they were written."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
+from whence.model.events import RunState
 from whence.model.graph import MeasurementRow
+from whence.model.ids import node_id
+from whence.model.names import DatasetName
 from whence.query.diagnosis.case import Aspect, Series
+from whence.query.history.changes.transitions import TimelineGraph
+from whence.query.questions.measurements import MOST_REPORTS
+
+MOST_RUNS = 10_000
+"""Runs whose ends one question reads: the latest."""
 
 Metrics = Mapping[str, int | float]
 _INPUT = "input"
 """The role of measurements by a job that read the dataset. What its writer measured is preferred."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """Measurements and completed writes of datasets. `is_cut`: there are more reports than were read."""
+
+    series: Mapping[DatasetName, tuple[Series, ...]]
+    writes: Mapping[DatasetName, tuple[int, ...]]
+    is_cut: bool
+
+
+def observe(
+    graph: TimelineGraph,
+    ids: Mapping[DatasetName, Sequence[int]],
+    writers: Mapping[DatasetName, AbstractSet[int]],
+    until: int,
+) -> Observed:
+    """What is known at a time of datasets, each with the ids of all its names, and the jobs that write it."""
+    rows = graph.measurements(sorted(id_ for several in ids.values() for id_ in several), until, MOST_REPORTS + 1)
+    by_id: dict[int, list[MeasurementRow]] = {}
+    for row in rows[:MOST_REPORTS]:
+        by_id.setdefault(row.dataset_id, []).append(row)
+    ends: dict[int, set[int]] = {}
+    for run in graph.run_ends(sorted({job for several in writers.values() for job in several}), 0, until, MOST_RUNS):
+        if run.state is RunState.COMPLETE:
+            ends.setdefault(node_id(run.name.job), set()).add(run.state_at)
+    return Observed(
+        series={
+            name: series_of([row for id_ in several for row in by_id.get(id_, ())]) for name, several in ids.items()
+        },
+        writes={
+            name: tuple(sorted({time for job in writers.get(name, ()) for time in ends.get(job, ())})) for name in ids
+        },
+        is_cut=len(rows) > MOST_REPORTS,
+    )
 
 
 def series_of(rows: Sequence[MeasurementRow]) -> tuple[Series, ...]:

@@ -1,4 +1,8 @@
-"""The ranking: a conditional logit over the features of the candidates of one case, with fixed weights."""
+"""The ranking: a conditional logit over the candidates of one case and the kinds of faults, with fixed weights.
+
+Which features speak for a candidate differs by the kind of fault: lost rows leave no change of the schema. So each pair
+of a candidate and a kind has a probability, and that of a candidate is the sum over the kinds.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,7 +54,7 @@ def rank(case: Case) -> Ranking:
 def probabilities_of(signals: Signals) -> Floats:
     """The probability of each candidate, in their order."""
     names, rows = features_of(signals)
-    return softmax(rows @ np.array([WEIGHTS[name] for name in names]))
+    return np.asarray(softmax(rows @ np.array([WEIGHTS[name] for name in names])).sum(axis=1))
 
 
 def softmax(utilities: Floats) -> Floats:

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from whence.errors import QuestionError
-from whence.model.events import RunState
 from whence.model.ids import Kind, kind_of, node_id
-from whence.model.names import DatasetName, JobName, Node
+from whence.model.names import DatasetName, FieldName, Node
 from whence.model.symptom import Symptom
 from whence.query.answers.values import Completeness, Question, dataset_of
+from whence.query.diagnosis.beside import read_others
 from whence.query.diagnosis.case import Candidate, Case, Change, ChangeKind
 from whence.query.diagnosis.change_texts import change_text
-from whence.query.diagnosis.measured_series import series_of
+from whence.query.diagnosis.flows import Flows, Link, link_of, read_flows
+from whence.query.diagnosis.measured_series import observe
 from whence.query.history.changes import values
 from whence.query.history.changes.contracts import ContractHistories
 from whence.query.history.changes.lineage import is_on_the_way
@@ -19,13 +20,10 @@ from whence.query.history.changes.period import Period
 from whence.query.history.changes.scope import Scope, scope_of
 from whence.query.history.changes.timeline import changes_in
 from whence.query.history.changes.transitions import TimelineGraph
-from whence.query.questions.measurements import MOST_REPORTS
 from whence.query.runs.commits import FACET
 
 MOST_CANDIDATES = 300
 """Datasets that one question ranks: the nearest."""
-MOST_RUNS = 10_000
-"""Runs whose ends one question reads: the latest."""
 
 _KINDS: Mapping[values.ChangeKind, ChangeKind] = {
     values.ChangeKind.SCHEMA: ChangeKind.SCHEMA,
@@ -50,10 +48,11 @@ class ReadCase:
 
 @dataclass(slots=True)
 class _Ways:
-    """How datasets are derived: from which, and by which jobs."""
+    """How datasets are derived: from which, by which jobs, and what flows there."""
 
     parents: dict[DatasetName, set[DatasetName]] = field(default_factory=dict)
     writers: dict[DatasetName, set[int]] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
 
 
 def read_case(
@@ -73,11 +72,13 @@ def read_case(
     chosen, is_cut = _nearest(scope)
     ways = _read_ways(graph, scope, chosen, period)
     changes = _changes_by_dataset(changed.changes, ways)
-    candidates, is_short = _candidates(graph, scope, chosen, ways, changes, period)
+    flows = read_flows(ways.links)
+    candidates, is_short = _candidates(graph, scope, chosen, ways, flows, changes, period)
+    others = read_others(graph, scope, {name: key for key, name in enumerate(chosen)}, period)
     stopped_by = "nodes" if is_cut else "measurements" if is_short else None
     known = changed.completeness
     return ReadCase(
-        case=Case(since=period.since, until=period.until, symptom=symptom, candidates=candidates),
+        case=Case(since=period.since, until=period.until, symptom=symptom, candidates=candidates, others=others),
         datasets=tuple(chosen),
         changes={key: changes.get(name, ()) for key, name in enumerate(chosen)},
         not_known=changed.not_known,
@@ -101,7 +102,9 @@ def _read_ways(graph: TimelineGraph, scope: Scope, chosen: Iterable[DatasetName]
     known, ways = set(chosen), _Ways()
     owners = graph.owners(sorted({*scope.edge_ends, *scope.datasets}))
     owner_of = {row.set_id: row.owner_id for at in period.ends for row in graph.held(at, owners)}
-    for edge in graph.content(owner_of):
+    edges = graph.content(owner_of)
+    names = graph.nodes({end for edge in edges for end in (edge.source_id, edge.target_id)})
+    for edge in edges:
         target = scope.names.get(edge.target_dataset_id)
         if not isinstance(target, DatasetName) or target not in known:
             continue
@@ -111,7 +114,13 @@ def _read_ways(graph: TimelineGraph, scope: Scope, chosen: Iterable[DatasetName]
         source = scope.names.get(edge.source_dataset_id)
         if isinstance(source, DatasetName) and source != target and source in known and is_on_the_way(scope, edge):
             ways.parents.setdefault(target, set()).add(source)
+            ends = ((source, _column(names.get(edge.source_id))), (target, _column(names.get(edge.target_id))))
+            ways.links += [link for link in [link_of(*ends, edge.type, edge.subtype)] if link is not None]
     return ways
+
+
+def _column(node: Node | None) -> str:
+    return node.field if isinstance(node, FieldName) else ""
 
 
 def _changes_by_dataset(
@@ -137,6 +146,7 @@ def _candidates(
     scope: Scope,
     chosen: Sequence[DatasetName],
     ways: _Ways,
+    flows: Flows,
     changes: Mapping[DatasetName, Sequence[values.UpstreamChange]],
     period: Period,
 ) -> tuple[tuple[Candidate, ...], bool]:
@@ -146,40 +156,31 @@ def _candidates(
         name = scope.names[id_]
         if isinstance(name, DatasetName) and name in keys:
             ids.setdefault(name, []).append(id_)
-    wanted = sorted(id_ for several in ids.values() for id_ in several)
-    rows = graph.measurements(wanted, period.until, MOST_REPORTS + 1)
-    by_id: dict[int, list[int]] = {}
-    for place, row in enumerate(rows[:MOST_REPORTS]):
-        by_id.setdefault(row.dataset_id, []).append(place)
+    value_columns = flows.value_columns(chosen[0], _column(scope.root))
+    observed = observe(graph, ids, ways.writers, period.until)
     jobs = {job for several in ways.writers.values() for job in several}
-    writes = _completions(graph, jobs, period.until)
     versioned = {row.subject_id for row in graph.facets(sorted(jobs), (FACET,))}
+
+    def keys_of(several: Iterable[DatasetName]) -> tuple[int, ...]:
+        return tuple(sorted(keys[one] for one in several))
+
     found = tuple(
         Candidate(
             key=key,
             distance=min(scope.distances[id_] for id_ in ids[name]),
-            parents=tuple(sorted(keys[one] for one in ways.parents.get(name, ()))),
+            parents=keys_of(ways.parents.get(name, ())),
             columns=_columns(scope, ids[name]),
-            series=series_of([rows[place] for id_ in ids[name] for place in by_id.get(id_, ())]),
-            writes=tuple(sorted({time for job in ways.writers.get(name, ()) for time in writes.get(job, ())})),
+            series=observed.series[name],
+            writes=observed.writes[name],
             changes=tuple(map(_change, changes.get(name, ()))),
             has_commits=bool(ways.writers.get(name, set()) & versioned),
+            value_parents=keys_of(flows.value_parents.get(name, ())),
+            row_parents=keys_of(flows.row_parents.get(name, ())),
+            value_columns=value_columns.get(name, ()),
         )
         for name, key in keys.items()
     )
-    return found, len(rows) > MOST_REPORTS
-
-
-def _completions(graph: TimelineGraph, jobs: Iterable[int], until: int) -> Mapping[int, Sequence[int]]:
-    found: dict[int, list[int]] = {}
-    for row in graph.run_ends(sorted(jobs), 0, until, MOST_RUNS):
-        if row.state is RunState.COMPLETE:
-            found.setdefault(_job_id(row.name.job), []).append(row.state_at)
-    return found
-
-
-def _job_id(job: JobName) -> int:
-    return node_id(job)
+    return found, observed.is_cut
 
 
 def _columns(scope: Scope, ids: Sequence[int]) -> tuple[str, ...]:

@@ -20,9 +20,13 @@ TOP = 40.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """The strongest anomaly of each aspect of each candidate that was measured, in the order of the candidates."""
+    """The anomalies of a case. `every`: of all series of each candidate that matter, and then of the others.
+
+    `found`: of each candidate the strongest one of each aspect that was measured.
+    """
 
     case: Case
+    every: tuple[tuple[Anomaly, ...], ...]
     found: tuple[Mapping[Aspect, Anomaly], ...]
 
     def scores(self) -> Floats:
@@ -36,17 +40,24 @@ class Signals:
 
 def read_signals(case: Case) -> Signals:
     """The signals of all candidates of a case."""
-    return Signals(case=case, found=tuple(_strongest(one, case) for one in case.candidates))
+    every = [_anomalies(one, one.columns or None, case) for one in case.candidates]
+    beside = [_anomalies(one, one.value_columns, case) for one in case.others]
+    return Signals(case=case, every=(*every, *beside), found=tuple(map(strongest, every)))
 
 
 def symptom_of(signals: Signals) -> Symptom:
     """The symptom of a case: as asked, or what deviates most at the wrong node; values if nothing does."""
+    return known_symptom_of(signals) or Symptom.VALUES
+
+
+def known_symptom_of(signals: Signals) -> Symptom | None:
+    """The symptom of a case as asked, or what deviates most at the wrong node; None if nothing does."""
     if signals.case.symptom is not None:
         return signals.case.symptom
     at_node = signals.found[0]
     ranked = [(abs(at_node[aspect].score), symptom) for symptom, aspect in SYMPTOM_ASPECTS.items() if aspect in at_node]
-    score, found = max(ranked, default=(0.0, Symptom.VALUES), key=lambda pair: pair[0])
-    return found if score >= HOT else Symptom.VALUES
+    score, found = max(ranked, default=(0.0, None), key=lambda pair: pair[0])
+    return found if score >= HOT else None
 
 
 def strengths(scores: Floats) -> Floats:
@@ -55,21 +66,17 @@ def strengths(scores: Floats) -> Floats:
     return np.asarray(np.minimum(np.log1p(over) / np.log1p(TOP - NOTICED), 1))
 
 
-def _strongest(candidate: Candidate, case: Case) -> Mapping[Aspect, Anomaly]:
-    gaps = delays(candidate.writes, case.until)
-    relevant = [one for one in candidate.series if _is_relevant(one.column, candidate.columns)]
-    anomalies = (find_anomaly(one, case.since, case.until) for one in (*relevant, gaps))
-    return _by_aspect(one for one in anomalies if one is not None)
+def _anomalies(one: Candidate, columns: Sequence[str] | None, case: Case) -> tuple[Anomaly, ...]:
+    chosen = [each for each in one.series if not each.column or columns is None or each.column in columns]
+    found = (find_anomaly(each, case.since, case.until) for each in (*chosen, delays(one.writes, case.until)))
+    return tuple(each for each in found if each is not None)
 
 
-def _by_aspect(anomalies: Iterable[Anomaly]) -> Mapping[Aspect, Anomaly]:
+def strongest(anomalies: Iterable[Anomaly]) -> Mapping[Aspect, Anomaly]:
+    """The strongest anomaly of each aspect."""
     found: dict[Aspect, Anomaly] = {}
     for one in anomalies:
         aspect = one.series.aspect
         if aspect not in found or abs(one.score) > abs(found[aspect].score):
             found[aspect] = one
     return found
-
-
-def _is_relevant(column: str, columns: Sequence[str]) -> bool:
-    return not column or not columns or column in columns
