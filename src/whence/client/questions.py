@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 import msgspec
 
+from whence.client.acts.breakers import IncidentQuestions
 from whence.client.acts.certification import CertificationQuestions
 from whence.client.acts.containment import ContainmentPlan, RerunPlan, RollbackPoint
-from whence.client.acts.incidents import IncidentAnswer, IncidentDetail, Incidents, IncidentsPage, read_incidents
 from whence.client.answers import (
     Answer,
     ChangesUpstream,
@@ -74,7 +74,7 @@ _FACTS_AT_ONCE = 50
 _CHECKS_AT_ONCE, _ROWS_AT_ONCE = 20, 1_000
 
 
-class Client(CertificationQuestions):
+class Client(CertificationQuestions, IncidentQuestions):
     """A client of one server, and a context manager. Thread-safe.
 
     Each question raises NodeNotFoundError (with the nearest names), AmbiguousNodeError (with all candidates),
@@ -300,20 +300,6 @@ class Client(CertificationQuestions):
         """An objective by its name, `service/name` or id, at a time; `series`: so many points of its time window."""
         options = {"as_of": iso_text(as_of), "series": series}
         return self._converted(self._connection.get(f"/api/v2/slos/{quote(name, safe='')}", options), SloAnswer).data
-
-    def incidents(self, *, states: Sequence[str] = (), dataset: str = "", as_of: Time | None = None) -> Incidents:
-        """The incidents at a time, those that began last first: all that are not resolved, or those in some states.
-
-        `dataset`: only those with findings of a dataset (its node id).
-        """
-        options = {"dataset": dataset, "as_of": iso_text(as_of), "limit": _ROWS_AT_ONCE, "state": list(states) or None}
-        get, path = self._connection.get, "/api/v2/incidents"
-        return read_incidents(lambda some: self._converted(get(path, some), IncidentsPage), options)
-
-    def incident(self, id_: str, *, as_of: Time | None = None) -> IncidentDetail:
-        """An incident at a time, or the one into which it was merged."""
-        path, options = f"/api/v2/incidents/{quote(id_, safe='')}", {"as_of": iso_text(as_of)}
-        return self._converted(self._connection.get(path, options), IncidentAnswer).data
 
     def evaluate_policies(
         self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]

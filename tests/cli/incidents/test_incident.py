@@ -113,3 +113,23 @@ def test_an_unknown_incident_and_a_cause_that_is_no_node_are_mistakes(api: Api, 
     assert ask(api, "confirm", id_, "orders").exit_code == 2
     assert ask(api, "acknowledge", "none").exit_code == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_circuit_breaker_of_a_store_and_of_a_server(api: Api) -> None:
+    def breaker(*words: str, local: bool) -> Result:
+        where = ["--store", api.store_url] if local else ["--url", f"http://127.0.0.1:{api.port}"]
+        return CliRunner().invoke(app, ["breaker", *words, *where])
+
+    local, remote = (json.loads(breaker(str(REVENUE), "-o", "json", local=one).stdout) for one in (True, False))
+    assert {**local, "at": ""} == {**remote, "at": ""}
+    assert [(one["dataset"], one["distance"]) for one in local["reasons"]] == [(str(REVENUE), 0), (str(ORDERS), 1)]
+    for one in (True, False):
+        found = breaker(str(REVENUE), local=one)
+        assert (found.exit_code, found.stdout.startswith("open  dataset:")) == (5, True)
+        assert not {"\x1b", "\u202e"} & set(found.stdout)
+        past = breaker(str(REVENUE), "--as-of", "8h ago", local=one)
+        assert (past.exit_code, past.stdout.startswith("cannot know  dataset:")) == (7, True)
+        assert "nothing watches 2 of 2 datasets" in past.stdout
+        assert breaker("nothing.like.it", local=one).exit_code == 1
+    with connect(f"http://127.0.0.1:{api.port}") as client:
+        assert client.circuit_breaker(str(COPY)).state == "open"

@@ -18,7 +18,7 @@ ORDERS, REVENUE = (DatasetName("postgres://db:5432", name) for name in ("shop.or
 
 def test_every_example_is_answered_as_it_says(shop: House) -> None:
     examples = EXAMPLE.findall(page("docs/reference/http-incidents.md"))
-    assert len(examples) == 3
+    assert len(examples) == 4
     began, runs = now(), Runs()
 
     async def work(desk: Desk) -> None:

@@ -12,14 +12,14 @@ from fastapi import APIRouter, Query, Request, Response
 from typing_extensions import TypedDict
 
 from whence.api.auth.guard import Asker
-from whence.api.catalog.assertions import now_micros
 from whence.api.http.path_names import Plain, Segment
 from whence.api.http.response_types import One, PageCursor
 from whence.api.http.responses import MISSING
+from whence.api.incidents.views import AsOf, instant_of, whole_catalog, whole_graph
 from whence.api.requests.catalog import CatalogView, View
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, enveloped, window
 from whence.api.requests.run_commits import read_run_commits
-from whence.errors import EventError, ThingNotFoundError
+from whence.errors import ThingNotFoundError
 from whence.govern.incidents.current import ReadIncidents, read_all_traits, read_incidents, read_streaks
 from whence.govern.incidents.detail import DetailSources, gather_detail
 from whence.govern.incidents.detail_documents import IncidentDocument, detail_document
@@ -29,10 +29,8 @@ from whence.govern.incidents.incident import Incident
 from whence.model.access import Viewer
 from whence.model.records.incidents import IncidentStateText
 from whence.model.traits import NO_TRAITS
-from whence.query.answers.instants import past_instant
 from whence.query.visibility.graph import VisibleGraph
 from whence.query.visibility.visible_ids import QuestionGraph
-from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
 routes = APIRouter(prefix="/api/v2", tags=["incidents"], responses=MISSING)
@@ -40,7 +38,6 @@ routes = APIRouter(prefix="/api/v2", tags=["incidents"], responses=MISSING)
 UNRESOLVED: tuple[IncidentStateText, ...] = ("open", "acknowledged", "mitigated")
 _KEY = (int, str)
 
-AsOf = Annotated[Plain | None, Query(description="at this time: `2026-11-20T06:00`, `2h ago`")]
 States = Annotated[list[IncidentStateText], Query(description="only those in one of these states")]
 
 
@@ -67,7 +64,7 @@ def list_incidents(
     visible = [one for one in wanted if is_visible(one, viewer)]
     wanted_rows = sorted((one for one in visible if _has(one, dataset, viewer)), key=_key)
     shown, page = cut(after(wanted_rows, window(limit, cursor, _KEY), _key), limit, _key)
-    traits = read_all_traits(_graph(view), {one.root for one in shown})
+    traits = read_all_traits(whole_graph(view), {one.root for one in shown})
     data = list_document(read, shown, len(wanted) - len(visible), traits, viewer)
     return enveloped(view, data, page)
 
@@ -82,42 +79,31 @@ def get_incident(request: Request, view: View, viewer: Asker, incident: Segment,
     found = find_incident(read.incidents, incident)
     if found is None or not is_visible(found, viewer):
         raise ThingNotFoundError("Incident", incident)
-    whole = _whole(view)
+    whole = whole_catalog(view)
     sources = DetailSources(
         catalog=view.catalog,
         graph=_question_graph(view),
         whole=whole,
-        whole_graph=_graph(view),
+        whole_graph=whole_graph(view),
         viewer=viewer,
         read_commits=partial(read_run_commits, whole.connection, request.app.state.log),
         at=read.at,
         past=None if as_of is None else read.at,
     )
-    traits = read_all_traits(_graph(view), [found.root]).get(found.root, NO_TRAITS)
+    traits = read_all_traits(whole_graph(view), [found.root]).get(found.root, NO_TRAITS)
     return enveloped(view, detail_document(read, gather_detail(found, sources), traits, viewer))
 
 
 def read_view(view: CatalogView, as_of: str | None = None) -> ReadIncidents:
     """Read the incidents of a snapshot, at a time or now. Raises EventError."""
-    at, whole = _instant(as_of), _whole(view)
+    at, whole = instant_of(as_of), whole_catalog(view)
     streaks = read_streaks(whole.connection, at)
-    return read_incidents(whole, _graph(view), streaks, at, is_past=as_of is not None)
-
-
-def _whole(view: CatalogView) -> StoreCatalog:
-    assert isinstance(view.whole, StoreCatalog)
-    return view.whole
+    return read_incidents(whole, whole_graph(view), streaks, at, is_past=as_of is not None)
 
 
 def _question_graph(view: CatalogView) -> QuestionGraph:
     assert isinstance(view.graph, StoreGraph | VisibleGraph)
     return view.graph
-
-
-def _graph(view: CatalogView) -> StoreGraph:
-    graph = view.graph if view.visible_ids is None else view.visible_ids.graph
-    assert isinstance(graph, StoreGraph)
-    return graph
 
 
 def _has(one: Incident, dataset: str, viewer: Viewer) -> bool:
@@ -127,10 +113,3 @@ def _has(one: Incident, dataset: str, viewer: Viewer) -> bool:
 
 def _key(one: Incident) -> tuple[int, str]:
     return -one.since, one.id
-
-
-def _instant(text: str | None) -> int:
-    try:
-        return now_micros() if text is None else past_instant(text, now_micros())
-    except (ValueError, OverflowError) as error:
-        raise EventError("/query/as_of", str(error), 400) from None

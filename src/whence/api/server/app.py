@@ -33,6 +33,7 @@ from whence.api.http.clock import Clock, system_clock
 from whence.api.http.path_names import EncodedPaths
 from whence.api.http.responses import REFUSED, answer
 from whence.api.incidents import acts as incident_acts
+from whence.api.incidents import breakers
 from whence.api.incidents import routes as incident_routes
 from whence.api.incidents.recording import IncidentRecording, compute_incidents
 from whence.api.lineage import node_traits
@@ -161,7 +162,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
     yield from (promotions.reads, slo_routes.routes, certification_routes.routes, badge_routes.routes)
-    yield from (incident_routes.routes, containment.reads)
+    yield from (incident_routes.routes, breakers.routes, containment.reads)
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes)
 
 

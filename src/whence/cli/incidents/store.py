@@ -7,8 +7,11 @@ from typing import Protocol
 
 import msgspec
 
+from whence.client.acts.breakers import CircuitBreaker
 from whence.client.acts.incidents import UNRESOLVED, IncidentDetail, Incidents
 from whence.errors import ThingNotFoundError
+from whence.govern.breakers.documents import breaker_document
+from whence.govern.breakers.reading import read_breaker
 from whence.govern.incidents.current import ReadIncidents, read_all_traits, read_incidents, read_streaks
 from whence.govern.incidents.detail import DetailSources, gather_detail
 from whence.govern.incidents.detail_documents import detail_document
@@ -17,6 +20,7 @@ from whence.govern.incidents.fold import find_incident
 from whence.model.access import OPEN
 from whence.model.traits import NO_TRAITS
 from whence.query.answers.instants import instant
+from whence.query.lookup.resolve import resolve
 from whence.query.runs.commits import Commit, commits_of
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph, open_graph
@@ -72,9 +76,19 @@ class StoreIncidents:
         traits = read_all_traits(self._graph, [found.root]).get(found.root, NO_TRAITS)
         return msgspec.convert(detail_document(read, gather_detail(found, sources), traits, OPEN), IncidentDetail)
 
-    def _read(self, as_of: str | None) -> ReadIncidents:
+    def circuit_breaker(self, node: str, *, as_of: str | None = None) -> CircuitBreaker:
+        """The circuit breaker of a node at a time. Raises NodeNotFoundError, AmbiguousNodeError."""
+        at = self._instant(as_of)
+        found, streaks = resolve(self._graph, node), read_streaks(self._graph.connection, at)
+        breaker = read_breaker(self._catalog, self._graph, streaks, found, at, is_past=as_of is not None)
+        return msgspec.convert(breaker_document(breaker, OPEN), CircuitBreaker)
+
+    def _instant(self, as_of: str | None) -> int:
         now = time.time_ns() // 1_000
-        at = now if as_of is None else instant(as_of, now)
+        return now if as_of is None else instant(as_of, now)
+
+    def _read(self, as_of: str | None) -> ReadIncidents:
+        at = self._instant(as_of)
         streaks = read_streaks(self._graph.connection, at)
         return read_incidents(self._catalog, self._graph, streaks, at, is_past=as_of is not None)
 

@@ -24,9 +24,10 @@ class FindingKind(StrEnum):
 class Finding:
     """Something wrong with a dataset from `since` (µs) until `until`, None while it is.
 
-    `rule`: what found it, as people read it; `ticket_since`, `page_since`: from when on it is that urgent;
-    `notify_rule`: why; `run`: the id of the run in which it was found. Findings of the same `source` are one thing seen
-    in several datasets: a failed run that writes three. `quiet`: times (from, until) in which the data was good again,
+    `rule`: what found it, as people read it; `column`: the one that is wrong, empty: the dataset, or not known;
+    `ticket_since`, `page_since`: from when on it is that urgent; `notify_rule`: why; `run`: the id of the run in which
+    it was found. Findings of the same `source` are one thing seen in several datasets: a failed run that writes three.
+    `quiet`: times (from, until) in which the data was good again,
     and an alert was still open.
     """
 
@@ -34,6 +35,7 @@ class Finding:
     kind: FindingKind
     rule: str
     dataset: DatasetName
+    column: str = ""
     since: int
     until: int | None = None
     ticket_since: int | None = None

@@ -1,0 +1,1 @@
+"""Circuit breakers: whether what a model, job or dataset reads may be used now, and why not."""
