@@ -23,15 +23,16 @@ _BARS = {"harmful found": 1.0, "harmless silent": 0.95, "known": 0.97, "exact co
 FLOORS: Mapping[str, Mapping[str, float]] = {
     "dbt project, keys declared by tests": {**_BARS, "harmless silent": 0.98, "known": 1.0},
     "dbt project, no key declared": {**_BARS, "harmless silent": 0.97, "known": 1.0, "exact columns": 0.84},
-    "TPC-DS": {**_BARS, "harmless silent": 0.98, "known": 1.0, "exact columns": 0.83},
+    "TPC-DS": {**_BARS, "harmless silent": 1.0, "known": 1.0, "exact columns": 0.83},
     "TPC-H": {**_BARS, "harmless silent": 1.0, "known": 1.0, "exact columns": 0.9},
     "Spark SQL": {**_BARS, "harmless silent": 0.97, "known": 1.0, "exact columns": 0.88},
-    "Subscriptions": {**_BARS, "harmless silent": 0.92, "known": 1.0, "exact columns": 0.9},
-    "Care": {**_BARS, "harmless silent": 0.86, "known": 1.0, "exact columns": 0.89},
-    WHOLE: {**_BARS, "harmless silent": 0.92, "known": 1.0, "exact columns": 0.88},
+    "Subscriptions": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.9},
+    "Care": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.89},
+    "Refactorings": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 1.0},
+    WHOLE: {**_BARS, "harmless silent": 0.95, "known": 1.0, "exact columns": 0.88},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
-rules were written; so was it since, when it had 0.71, and `Care`, when it had 0.57.
+rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, and `Refactorings`, when it had 0.78.
 """
 
 
@@ -100,6 +101,7 @@ CORPORA: Mapping[str, Callable[[], Iterator[Verdict]]] = {
     "Spark SQL": lambda: query_verdicts("spark"),
     "Subscriptions": lambda: query_verdicts("subscriptions"),
     "Care": lambda: query_verdicts("care"),
+    "Refactorings": lambda: query_verdicts("refactorings"),
 }
 
 

@@ -32,7 +32,7 @@ class _Schema:
 
 _SCHEMAS: Mapping[str, _Schema] = {
     name: _Schema({**made.TABLES, **made.TARGETS}, made.target_of)
-    for name, made in (("subscriptions", subscriptions), ("care", care))
+    for name, made in (("subscriptions", subscriptions), ("care", care), ("refactorings", subscriptions))
 }
 
 

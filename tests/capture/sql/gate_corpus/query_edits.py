@@ -22,7 +22,7 @@ from pathlib import Path
 from capture.sql.generated import tpcds, tpch
 
 FOLDER = Path(__file__).parent / "queries"
-CORPORA = ("tpcds", "tpch", "spark", "subscriptions", "care")
+CORPORA = ("tpcds", "tpch", "spark", "subscriptions", "care", "refactorings")
 _COLUMNS = ("columns", "removed", "added", "type", "values")
 TPCH = "TPC-H "
 """The beginning of the name of a query of TPC-H."""

@@ -4,23 +4,27 @@ A block is open while other queries may still become part of it: a subquery with
 same as its sources and conditions in the query around it. `close_block` turns it into one formula for its rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import counts_each_row
 from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import without_frames
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
+from whence.capture.sql.fingerprint.normal_forms.conditions.sides import without_shift
 from whence.capture.sql.fingerprint.normal_forms.sources.equal_columns import read_one_of_equal
-from whence.capture.sql.fingerprint.normal_forms.sources.existence import semi_joins
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import anti_joins, semi_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.missing_rows import with_existence
+from whence.capture.sql.fingerprint.normal_forms.sources.missing_sides import order_missing_sides
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import (
     filter_right_sides,
     inner_views,
     normalize_joins,
 )
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import join_scalars, join_totals
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.values.known import known_values
 from whence.capture.sql.fingerprint.row_identity import normalize_sources
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
@@ -38,10 +42,11 @@ def close_block(
     block, values = filter_right_sides(store, block, values, close_block)
     block, values = inner_views(store, block, values)
     block, values = normalize_sources(store, _normalize_conditions(store, block), values)
-    block = semi_joins(store, block, values, close_block)
+    block = anti_joins(store, semi_joins(store, block, values, close_block), close_block)
     values = with_existence(store, block, values, close_block)
     values = _without_frames(store, block, values)
     values = known_values(store, block.conditions, values, block.sources)
+    values = _order_sides(store, block, values)
     block = replace(block, conditions=_without_certain(store, block))
     block, values = _read_one_of_equal(store, block, values)
     block = replace(block, conditions=merge_equalities(store, block.conditions))
@@ -63,6 +68,13 @@ def _read_one_of_equal(store: Formulas, block: Block, values: Sequence[Formula])
     return read_one_of_equal(store, block, values, lambda column: closing.close(column).digest)
 
 
+def _order_sides(store: Formulas, block: Block, values: Sequence[Formula]) -> list[Formula]:
+    if not any(join.kind == "full" for join in block.outer_joins):
+        return list(values)
+    closing = _Closing(store, _label_sources(store, block, []))
+    return order_missing_sides(store, block, values, lambda condition: closing.close(condition).digest)
+
+
 def _without_frames(store: Formulas, block: Block, values: Sequence[Formula]) -> list[Formula]:
     """The values without frames that say nothing, since the rows are those of one source with a key."""
     if len(block.sources) != 1 or not any(value.has_window for value in values):
@@ -81,19 +93,20 @@ def _normalize_conditions(store: Formulas, block: Block) -> Block:
 
 
 def _without_certain(store: Formulas, block: Block) -> list[Formula]:
-    """The conditions without those that each group has at least one row."""
+    """The conditions without those that each group has at least one row, or one value that is not NULL."""
     one = store.make("number", "1")
-    rows = store.make("aggregate", "count", store.make("star"))
     grouped = [source for source in block.sources if rows_of(source).op == "group" and _has_keys(rows_of(source))]
 
     def is_certain(condition: Formula) -> bool:
         if condition.op != "lte" or condition.args[0] is not one:
             return False
-        (value,) = (arg for arg in condition.args[1:] if isinstance(arg, Formula))
-        inside = value.args[1] if value.op == "of" and value.args[0] in grouped else None
-        if isinstance(inside, Formula) and inside.op == "aggregate" and inside.args[0] == "over":
-            inside = inside.args[1]
-        return inside is rows
+        value = formulas_of(condition)[1]
+        if value.op != "of" or value.args[0] not in grouped:
+            return False
+        source, inside = formulas_of(value)
+        if inside.op == "aggregate" and inside.args[0] == "over":
+            return formulas_of(inside)[0] is store.make("aggregate", "count", store.make("star"))
+        return counts_each_row(inside, formulas_of(rows_of(source))[0])
 
     return [condition for condition in block.conditions if not is_certain(condition)]
 
@@ -217,18 +230,22 @@ def _keeps_rows(join: OuterJoin) -> bool:
 
 def _sets_all(join: OuterJoin, instance: Formula, columns: Sequence[Formula]) -> bool:
     store = instance.store
-    return all(any(_sets(on, store.make("of", instance, key), instance) for on in join.on) for key in columns)
+    keys = ({store.make("of", instance, key), store.push(key, instance)} for key in columns)
+    return all(any(_sets(on, key, instance) for on in join.on) for key in keys)
 
 
 def _is_single(block: Block) -> bool:
     return block.is_plain
 
 
-def _sets(condition: Formula, key: Formula, instance: Formula) -> bool:
-    """Whether a condition equates a key with something outside of its own source."""
-    if condition.op != "eq" or key not in condition.args:
+def _sets(condition: Formula, key: Collection[Formula], instance: Formula) -> bool:
+    """Whether a condition equates a key with something outside of its own source. `key`: in all of its spellings."""
+    if condition.op != "eq":
         return False
-    return any(isinstance(arg, Formula) and arg is not key and not mentions(arg, instance) for arg in condition.args)
+    for value, other in (formulas_of(condition), reversed(formulas_of(condition))):
+        if without_shift(value) in key and not mentions(other, instance):
+            return True
+    return False
 
 
 def _label_sources(store: Formulas, block: Block, values: Sequence[Formula]) -> dict[Formula, Formula]:
@@ -276,13 +293,20 @@ def _uses(
 
 
 def _label_joined(store: Formulas, join: OuterJoin, labels: dict[Formula, Formula]) -> None:
-    """Label the sources of an outer join: a single one by its condition, so that its columns depend on it."""
+    """Label the sources of an outer join: a single one by its condition, so that its columns depend on it.
+
+    Two joins that find the same one row have one label.
+    """
     if join.kind in ("left", NEAREST, NEAREST_OR_NONE) and _is_single(join.right):
         (one,) = join.right.sources
         closing = _Closing(store, {**labels, one: store.make("label", "self")})
         on = store.make("set", *(closing.close(condition) for condition in join.on))
         kind = () if join.kind == "left" else ("asof",)
-        _take_label(store, store.make("joined", closing.close(rows_of(one), 1), on, *kind), one, labels)
+        content = store.make("joined", closing.close(rows_of(one), 1), on, *kind)
+        if join.kind == "left" and _keeps_rows(join):
+            labels[one] = store.make("label", content)
+        else:
+            _take_label(store, content, one, labels)
         return
     for side in (join.left, join.right):
         for one in side.instances() if side is not None else ():

@@ -7,7 +7,7 @@ from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, OUTER
 from whence.capture.sql.fingerprint.blocks import close_block, copy_block
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
-from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import MOST_SOURCES, exists_in
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import without_partition_filters
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula
@@ -16,8 +16,6 @@ from whence.capture.sql.queries.scopes import Scope, Source
 from whence.capture.sql.syntax import classes as c
 from whence.capture.sql.syntax import tree
 
-_MOST_SOURCES: Final = 40
-"""Subqueries become part of the query around them up to this many sources, so that nothing grows exponentially."""
 _JOIN_KINDS: Final = ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI")
 _NAMED_ARGUMENTS: Final = frozenset(
     {tree.THIS, "db", "catalog", tree.ALIAS, tree.JOINS, tree.LATERALS, tree.PIVOTS, "hints"}
@@ -146,7 +144,7 @@ class FromMeaning:
         block, order = meaning.block, list(meaning.order)
         width = sum(1 for element in (*self.elements, block) for _ in element.instances())
         is_nullable = self.is_nullable or self.is_missing
-        is_complete = is_nullable or any(value.has_window for value in values) or width > _MOST_SOURCES
+        is_complete = is_nullable or any(value.has_window for value in values) or width > MOST_SOURCES
         if is_complete:
             kept = [*values, *order]
             block, lifted = (block, []) if is_nullable else without_partition_filters(self.store, block, kept)

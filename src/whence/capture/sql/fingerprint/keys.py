@@ -1,9 +1,14 @@
 """Keys: columns that no two rows share, from grouping, and from what a project declares."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from whence.capture.sql.fingerprint.block import instances_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import function_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, RowKey
+
+_OF_ALL_ROWS: Final = frozenset({"sum", "count", "min", "max", "avg", "logicalor", "logicaland"})
+_OF_ONE_ROW: Final = frozenset({"firstvalue", "lastvalue", "nthvalue"})
 
 
 def unique_keys(rows: Formula) -> tuple[RowKey, ...]:
@@ -46,6 +51,22 @@ def reads_only(formula: Formula, values: frozenset[Formula], own: frozenset[Form
             seen.add(part)
             remaining += [arg for arg in part.args if isinstance(arg, Formula)]
     return is_found
+
+
+def partition_of(window: Formula) -> tuple[Formula, ...] | None:
+    """The partition of a window function that gives all of its rows one value; None for any other value."""
+    parts = [arg for arg in window.args if isinstance(arg, Formula)]
+    sets = [one for one in parts if one.op == "set"]
+    if window.op != "window" or len(sets) != 1 or window.is_volatile:
+        return None
+    after = parts[parts.index(sets[0]) + 1 :]
+    is_whole = [(one.op, one.args) for one in after[1:]] == [("frame", ("whole",))]
+    name, place = function_of(window), window.args.index(sets[0])
+    is_unordered = len(after) == 1 and not after[0].args and name in _OF_ALL_ROWS
+    is_plain = all(arg in ("OVER",) for arg in window.args[place:] if isinstance(arg, str))
+    if not is_plain or not (is_unordered or (is_whole and name in _OF_ALL_ROWS | _OF_ONE_ROW)):
+        return None
+    return tuple(arg for arg in sets[0].args if isinstance(arg, Formula))
 
 
 def _keys_of_block(rows: Formula) -> Iterator[RowKey]:

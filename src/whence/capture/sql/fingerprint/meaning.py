@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.capture.sql.fingerprint.block import Block
-from whence.capture.sql.fingerprint.blocks import close_block
+from whence.capture.sql.fingerprint.blocks import close_block, copy_block
 from whence.capture.sql.fingerprint.expressions import Expressions
 from whence.capture.sql.fingerprint.normal_forms.sources.branches import merge_branches
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
-from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups
+from whence.capture.sql.fingerprint.normal_forms.sources.recursions import with_whole_days
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import reopen, without_groups
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.stages import Rows
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.provenance.relations import STAR, Output, Relation
@@ -131,10 +134,11 @@ class RelationMeanings:
         if tree.arg(operation, tree.BY_NAME):
             left, right = self._by_name(left, relation), self._by_name(right, relation)
         branches = [*self._branches(left, is_distinct), *self._branches(right, is_distinct)]
-        branches = merge_branches(self.store, branches)
+        branches = merge_branches(self.store, branches, is_distinct)
         branches.sort(key=lambda branch: (branch[0].digest, [value.digest for value in branch[1]]))
-        if len(branches) == 1 and not is_distinct:
-            return self._rows_with(relation, *branches[0], tuple(branches), is_distinct)
+        if len(branches) == 1:
+            rows, columns = self._distinct_rows(*branches[0]) if is_distinct else (branches[0][0], [*branches[0][1]])
+            return self._rows_with(relation, rows, columns, tuple(branches), is_distinct)
         rows = self.store.make("union_all", self.store.make("bag", *(branch[0] for branch in branches)))
         width = min((len(values) for _, values in branches), default=0)
         columns = [
@@ -143,6 +147,13 @@ class RelationMeanings:
         if is_distinct:
             rows = self.store.make("group", rows, self.store.make("set", *columns))
         return self._rows_with(relation, rows, columns, tuple(branches), is_distinct)
+
+    def _distinct_rows(self, rows: Formula, columns: Sequence[Formula]) -> tuple[Formula, list[Formula]]:
+        """The rows and the columns of SELECT DISTINCT of columns of rows."""
+        block, values = reopen(self.store, rows, columns)
+        made = Rows(self.store, block, {"values": values})
+        made.distinct()
+        return close_block(self.store, made.block, made.lists["values"])
 
     def _branches(self, relation: Relation, is_distinct: bool) -> Sequence[tuple[Formula, tuple[Formula, ...]]]:
         meaning = relation.meaning
@@ -171,11 +182,37 @@ class RelationMeanings:
     def _compare_rows(
         self, operation: tree.Node, left: Relation, right: Relation, relation: Relation, is_distinct: bool
     ) -> Relation:
+        if is_distinct and operation.key == "except" and (found := self._rest(left, right)) is not None:
+            return self._rows_with(relation, *found, (), is_distinct)
         sides = [self._close_distinct(side) if is_distinct else self.close(side) for side in (left, right)]
         both = [self.store.make("side", rows, self.store.make("list", *values)) for rows, values in sides]
         is_set = isinstance(operation, c.SetOperation) and operation.key == "intersect"
         rows = self.store.make(operation.key, str(is_distinct), self.store.make("bag" if is_set else "list", *both))
         return self._rows_with(relation, rows, sides[0][1], (), is_distinct)
+
+    def _rest(self, left: Relation, right: Relation) -> tuple[Formula, list[Formula]] | None:
+        """EXCEPT as DISTINCT rows for which no row of the other side has the same values, NULLs being the same.
+
+        Of columns that are known to have one type: EXCEPT would make one type of two.
+        """
+        sides = [[self.formula(output) for output in side.outputs] for side in (left, right)]
+        if not isinstance(left.meaning, Meaning) or not isinstance(right.meaning, Meaning):
+            return None
+        kinds = [[type_of(value) for value in side] for side in sides]
+        is_computed = any(
+            value.has_window or value.has_aggregate or value.is_volatile for value in (*sides[0], *sides[1])
+        )
+        if kinds[0] != kinds[1] or {"", "decimal"} & {*kinds[0]} or is_computed:
+            return None
+        block, values = without_groups(self.store, *copy_block(self.store, left.meaning.block, sides[0]))
+        pairs = zip(values, sides[1], strict=True)
+        equal = [self.store.make("nullsafeeq", self.store.make("bag", *pair)) for pair in pairs]
+        other = right.meaning.block
+        found = Block([*other.sources], [*other.outer_joins], [*other.conditions, *equal])
+        block.conditions.append(self.store.make("not", exists_in(self.store, found, close_block)))
+        rows = Rows(self.store, block, {"values": values})
+        rows.distinct()
+        return close_block(self.store, rows.block, rows.lists["values"])
 
     def _rows_with(
         self,
@@ -198,6 +235,7 @@ class RelationMeanings:
 
     def recursive(self, name: str, node: tree.Node, branches: list[Relation], relation: Relation) -> Relation:
         closed = [self.close(branch) for branch in branches]
+        closed = with_whole_days(self.store, self.store.make("recursion", name), closed)
         made = [self.store.make("branch", rows, self.store.make("list", *values)) for rows, values in closed]
         kind = "all" if node.args.get(tree.DISTINCT) is False else "distinct"
         return self.named_rows(relation, self.store.make("recursive", kind, name, self.store.make("bag", *made)))

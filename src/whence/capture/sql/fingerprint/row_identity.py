@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
-from whence.capture.sql.fingerprint.keys import first_windows, unique_keys
+from whence.capture.sql.fingerprint.keys import first_windows, partition_of, unique_keys
 from whence.capture.sql.provenance.formulas import PUSHED_SIZE, ROW_BOUND, Formula, Formulas
 
 Change = Callable[[Formula], Formula]
@@ -74,6 +74,9 @@ def first_value(
         return value
     if value is number:
         return store.make("number", "1")
+    partition = partition_of(value)
+    if partition is not None and set(partition) <= set(keys):
+        return store.make("aggregate", "anyvalue", "this", value)
     if value.op in ROW_BOUND or value.size > PUSHED_SIZE or value.is_volatile:
         return store.make("aggregate", "first_row", value, order)
     return store.rebuild(value, lambda part: first_value(store, part, keys, order, number))

@@ -1,17 +1,19 @@
 """The rows of a query between two of its clauses."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
 from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import sum_of_some
+from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import FixedValues, any_of, needless_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known, normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys, without_partition_filters
-from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups, without_joined_groups
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere, first_order, first_value
@@ -20,7 +22,7 @@ from whence.capture.sql.syntax import tree
 
 
 def _distinct_rows(store: Formulas) -> "Wrap":
-    return lambda inside, lists: store.make("group", inside, store.make("set", *lists["values"]))
+    return lambda inside, lists: store.make("group", inside, store.make("set", *lists["keys"]))
 
 
 Wrap = Callable[[Formula, Mapping[str, list[Formula]]], Formula]
@@ -61,6 +63,7 @@ class Rows:
             self._share_filter()
         self._simplify_aggregates(keys if is_plain else [])
         if is_plain and keys:
+            keys = self._without_fixed_keys(keys)
             self._normalize_joins(keys)
             keys = self._open_groups(keys)
             self._lift_conditions(frozenset(keys))
@@ -70,6 +73,18 @@ class Rows:
             self.block = Block(self.block.sources, used, self.block.conditions)
         self.wrap(make_rows, windows=True)
         self.block.conditions += self.lists.pop("lifted", ())
+
+    def _without_fixed_keys(self, keys: list[Formula]) -> list[Formula]:
+        """Grouping keys that the other ones fix are any value of their group."""
+        gone = needless_keys(self.store, keys)
+        flat = [value for values in self.lists.values() for value in values]
+        if not gone or any(_reads_inside(value, frozenset(gone)) for value in flat):
+            return keys
+        change = any_of(self.store, gone)
+        kept = [key for key in keys if key not in gone]
+        self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
+        self.lists["keys"] = kept
+        return kept
 
     def _share_filter(self) -> None:
         """A filter of all aggregates of a total is one of its rows."""
@@ -89,7 +104,8 @@ class Rows:
         flat = [*keys, *(value for values in self.lists.values() for value in values)]
         if any(_counts_repetition(one) for value in flat for one in aggregates_of(value)):
             return keys
-        self.block, found = without_groups(self.store, self.block, flat)
+        block, found = without_groups(self.store, self.block, flat)
+        self.block, found = without_joined_groups(self.store, block, found, close_block)
         keys, found = found[: len(keys)], found[len(keys) :]
         rest = iter(found)
         self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
@@ -98,8 +114,10 @@ class Rows:
     def _simplify_aggregates(self, keys: list[Formula]) -> None:
         """The greatest and the least value of a key are the key. A count of values that are not NULL is one of rows."""
         conditions = normalize_filter(self.store, self.block.conditions)
+        fixed = FixedValues(self.store, replace(self.block, conditions=conditions), keys)
 
         def simplify(part: Formula) -> Formula:
+            part = fixed.simplify(part)
             match part.args:
                 case ("max" | "min" | "anyvalue", "this", Formula() as value) if value in keys:
                     return value
@@ -133,9 +151,12 @@ class Rows:
             return
         make_rows = _distinct_rows(self.store)
         if any(value.has_window for value in values):
-            self.wrap(make_rows)
-        else:
-            self.group(make_rows, values)
+            self.lift_partition_filters()
+            self.wrap(lambda inside, _: inside)
+            self.filter("lifted")
+        self.lists["keys"] = [*self.lists["values"]]
+        self.group(make_rows, self.lists["keys"])
+        del self.lists["keys"]
 
     def lift_partition_filters(self) -> None:
         """Take conditions on the partitions of all windows out: they choose among partitions, before or after."""
@@ -204,6 +225,21 @@ def _counts_repetition(aggregate: Formula) -> bool:
         case ("count", Formula(op="distinct") as value):
             return value.has_window
     return True
+
+
+def _reads_inside(value: Formula, wanted: frozenset[Formula]) -> bool:
+    """Whether a subquery in a value reads one of the wanted columns."""
+    seen: set[Formula] = set()
+    remaining = [(value, False)]
+    while remaining:
+        part, is_inside = remaining.pop()
+        if part in wanted and is_inside:
+            return True
+        if part.is_open and part not in seen and part.op != "aggregate":
+            seen.add(part)
+            inner = is_inside or (part.op in BINDERS and part.op != "of")
+            remaining += [(arg, inner) for arg in part.args if isinstance(arg, Formula)]
+    return False
 
 
 class _Outside:

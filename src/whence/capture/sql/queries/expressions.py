@@ -265,7 +265,8 @@ def _lambda_rule(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: To
 def _comprehension_rule(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
     inner = Scope(scope.reading, scope)
     inner.extra_reads = scope.extra_reads
-    inner.bound = frozenset([column_name(scope.reading.dialect, tree.arg(node, tree.EXPRESSION))])
+    names = (tree.arg(node, name) for name in (tree.EXPRESSION, "position"))
+    inner.bound = frozenset(column_name(scope.reading.dialect, name) for name in names if name is not None)
     gather(scope, tree.arg(node, "iterator"), compose(step, TRANSFORMATION), into)
     for part in (tree.this(node), tree.arg(node, tree.CONDITION)):
         if part is not None:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import rejects_null
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, not_null, null_tested
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
@@ -21,13 +22,13 @@ def make_filtered(store: Formulas, aggregate: Formula, condition: Formula) -> Fo
             return store.make("aggregate", "count", make_case(store, [(condition, value)], null))
         case (str() as name, "this", Formula() as value) if name in _FILTERED and value.op != "distinct":
             return store.make("aggregate", name, "this", make_case(store, [(condition, value)], null))
-        case ("count", Formula(op="distinct") as value) if (only := _distinct_value(value)) is not None:
+        case ("count", Formula(op="distinct") as value) if (only := distinct_value(value)) is not None:
             found = store.make("list", make_case(store, [(condition, only)], null))
             return store.make("aggregate", "count", store.make("distinct", "expressions", found))
     return store.make("aggregate", "filter", aggregate, condition)
 
 
-def _distinct_value(distinct: Formula) -> Formula | None:
+def distinct_value(distinct: Formula) -> Formula | None:
     """The one value of which DISTINCT counts the different ones."""
     parts = formulas_of(distinct)
     is_single = distinct.args[:1] == ("expressions",) and len(parts) == 1 and len(parts[0].args) == 1
@@ -61,3 +62,15 @@ def sum_of_some(store: Formulas, value: Formula) -> Formula | None:
         return store.make("cast", count_where(store, parts[0]), store.make("type", "int128"))
     some = make_case(store, [(parts[0], parts[1])], store.make("null"))
     return make_coalesce(store, [store.make("aggregate", "sum", "this", some), parts[2]])
+
+
+def counts_each_row(count: Formula, rows: Formula) -> bool:
+    """Whether an aggregate is the number of rows or of values that are not NULL in any of them, so at least one."""
+    match count.args:
+        case ("count", Formula(op="star")) if count.op == "aggregate":
+            return True
+        case ("count", Formula() as counted) if count.op == "aggregate":
+            value = distinct_value(counted) if counted.op == "distinct" else counted
+            conditions = formulas_of(formulas_of(rows)[1]) if rows.op == "block" else []
+            return value is not None and any(rejects_null(one, value) for one in conditions)
+    return False

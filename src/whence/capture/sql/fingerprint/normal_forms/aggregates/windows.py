@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -51,7 +52,22 @@ def make_window(
             if order[0].op == "ordered" and "nulls_first" not in flags:
                 function = store.make("aggregate", "max" if "desc" in flags else "min", "this", value)
                 order, specs = [], []
-    return store.make("window", *function.args, function.op, keys, store.make("list", *order), *specs, *rest)
+    default = _own_default(function, order)
+    if default is not None:
+        function = store.make("lag", *function.args[:2])
+    made = store.make("window", *function.args, function.op, keys, store.make("list", *order), *specs, *rest)
+    return made if default is None else make_coalesce(store, [made, default])
+
+
+def _own_default(function: Formula, order: Sequence[Formula]) -> Formula | None:
+    """The value itself as the default of LAG, in an order by it with NULLs last: the row before lacks no value that
+    this one has, so that `coalesce(lag(x), x)` is the same.
+    """
+    parts = formulas_of(function)
+    if function.op != "lag" or len(parts) != 3 or parts[2] is not parts[0] or (integer_of(parts[1]) or 0) < 1:
+        return None
+    is_by_value = bool(order) and order[0].op == "ordered" and order[0].args[-1] is parts[0]
+    return parts[0] if is_by_value and "nulls_first" not in order[0].args else None
 
 
 def _starts(specs: Sequence[Formula]) -> bool:

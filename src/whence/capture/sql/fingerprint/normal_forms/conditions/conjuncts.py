@@ -23,12 +23,22 @@ def normalize_filter(store: Formulas, conditions: Sequence[Formula]) -> list[For
     found = [_first_row(store, one) for one in dict.fromkeys(conjuncts) if one is not true]
     if false in found:
         return [false]
+    found = [_without_null(store, one, found) for one in found]
     known = set(found)
     equal = {one: store.make("eq", *one.args) for one in found if one.op == "lte" and _turned(store, one) in known}
     found = list(dict.fromkeys(equal.get(one, one) for one in found))
     fixed = {pair[0]: pair[1] for one in found if one.op == "eq" and (pair := _fixed(one)) is not None}
     found = [one for one in found if not _is_implied(one, fixed)]
     return [one for one in found if not any(implies(other, one) for other in found if other is not one)]
+
+
+def _without_null(store: Formulas, condition: Formula, all_conditions: Sequence[Formula]) -> Formula:
+    """`a = b` for `a IS NOT DISTINCT FROM b`, where another condition wants one of them not to be NULL."""
+    if condition.op != "nullsafeeq":
+        return condition
+    pair = formulas_of(formulas_of(condition)[0])
+    others = [one for one in all_conditions if one is not condition]
+    return store.make("eq", *pair) if len(pair) == 2 and any(is_known(others, one) for one in pair) else condition
 
 
 def rejects_null(condition: Formula, value: Formula) -> bool:
@@ -41,10 +51,18 @@ def rejects_null(condition: Formula, value: Formula) -> bool:
         return any(_is_null_with(part, value) for part in parts)
     if condition.op in ("and", "or"):
         return (any if condition.op == "and" else all)(rejects_null(part, value) for part in parts)
+    if condition.op == "exists":
+        return any(rejects_null(part, value) for part in _conditions_inside(condition))
     if condition.op != "not":
         return False
     is_strict = parts[0].op in STRICT_CONDITIONS
     return null_tested(parts[0]) is value or (is_strict and rejects_null(parts[0], value))
+
+
+def _conditions_inside(exists: Formula) -> list[Formula]:
+    """The conditions that each row has that EXISTS looks for."""
+    rows = formulas_of(exists)[0]
+    return formulas_of(formulas_of(rows)[1]) if rows.op == "block" else []
 
 
 def is_known(conditions: Sequence[Formula], value: Formula) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.ranges import with_ranges
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import normal_sides
-from whence.capture.sql.fingerprint.normal_forms.terms.days import day_bound, with_day
+from whence.capture.sql.fingerprint.normal_forms.terms.days import day_bound, day_of_time, with_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import whole_bound
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -78,7 +78,7 @@ def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> F
         operation, left, right = _SWAPPED[operation], right, left
     left, right = with_day(store, right, left), with_day(store, left, right)
     operation, left, right = day_bound(store, *whole_bound(store, operation, left, right))
-    operation, left, right = normal_sides(store, operation, left, right)
+    operation, left, right = day_of_time(store, *normal_sides(store, operation, left, right))
     if operation in _COMPUTED and (computed := compare_literals(operation, left, right)) is not None:
         return store.make("boolean", str(computed).lower())
     false = store.make("boolean", "false")

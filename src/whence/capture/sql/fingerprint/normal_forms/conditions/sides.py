@@ -19,7 +19,7 @@ Sides = tuple[str, Formula, Formula]
 
 def normal_sides(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
     """A comparison `eq`, `neq`, `lt` or `lte` in the normal form of its sides."""
-    operation, left, right = _without_difference(store, operation, left, right)
+    operation, left, right = _without_sign(store, *_without_difference(store, operation, left, right))
     for shift in (_shifted_numbers, _shifted_times, _shifted_months):
         if (found := shift(store, operation, left, right)) is not None:
             return found
@@ -39,6 +39,18 @@ def _without_difference(store: Formulas, operation: str, left: Formula, right: F
         if other.op == "interval" and _seconds(other) is not None and all(type_of(one) == "timestamp" for one in pair):
             moved = store.make("date_plus", pair[1], other)
             return (operation, pair[0], moved) if is_left else (operation, moved, pair[0])
+    return operation, left, right
+
+
+def _without_sign(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
+    """`0 < a` for `sign(a) = 1`, of numbers that are positive, zero or negative."""
+    for value, other in ((left, right), (right, left)):
+        parts = formulas_of(value) if value.op == "sign" and operation == "eq" else []
+        sign = integer_of(other)
+        if len(parts) == 1 and sign in (-1, 0, 1) and is_exact_type(type_of(parts[0])):
+            zero = store.make("number", "0")
+            order = (zero, parts[0]) if sign == 1 else (parts[0], zero)
+            return _without_difference(store, "lt" if sign else "eq", *order)
     return operation, left, right
 
 
@@ -166,6 +178,16 @@ def is_month(value: Formula) -> bool:
     if value.op == "of":
         return is_month(parts[1])
     return value.op == "date_trunc" and value.args[0] in ("month", "quarter", "year")
+
+
+def without_shift(value: Formula) -> Formula:
+    """The value that a constant is added to, where different values give different sums."""
+    parts = formulas_of(value)
+    if value.op == "date_plus" and len(parts) == 2 and parts[1].op == "interval":
+        is_fixed = _seconds(parts[1]) is not None or is_month(parts[0])
+        return parts[0] if is_fixed and type_of(parts[0]) in ("date", "timestamp") else value
+    first, number = _split_number(value.store, value)
+    return first if number and (is_whole_type(type_of(first)) or is_day(first)) else value
 
 
 def _of_texts(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:

@@ -1,19 +1,135 @@
 """EXISTS, and joins that only ask whether a row is there."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
 
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
-from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
+    ForeignSourceError,
+    Reopened,
+    columns_of,
+    without_groups,
+)
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
+MOST_SOURCES: Final = 40
+"""Subqueries become part of the query around them up to this many sources, so that nothing grows exponentially."""
 CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]
 
 
 def exists_in(store: Formulas, block: Block, close: CloseBlock) -> Formula:
     """Whether a block has a row: neither its values nor DISTINCT, GROUP BY and LIMIT decide on that."""
-    block, _ = without_groups(store, _without_limits(store, block), [])
+    block = _with_keys(store, _without_limits(store, block), close)
+    block, _ = without_groups(store, block, [])
+    block = _without_semi_joins(store, block)
     return store.make("exists", close(store, block, [])[0])
+
+
+def _with_keys(store: Formulas, block: Block, close: CloseBlock) -> Block:
+    """`EXISTS (SELECT … WHERE k = outer HAVING count(*) >= 2)` as one over the groups by k.
+
+    The group of all rows for one k is the group of that k, if it has a row, which a number of rows demands.
+    """
+    if not block.is_plain and len(block.sources) == 1 and not block.outer_joins:
+        (total,) = block.sources
+        rows = rows_of(total)
+        is_total = rows.op == "group" and rows.args[1] == "all rows" and rows.is_open and not rows.is_volatile
+        if is_total and any(_demands_row(one, total) for one in block.conditions):
+            try:
+                return _groups_of_keys(store, block, close)
+            except ForeignSourceError:
+                return block
+    return block
+
+
+def _demands_row(condition: Formula, total: Formula) -> bool:
+    low, *rest = formulas_of(condition) if condition.op == "lte" else [condition]
+    count = total.store.make("aggregate", "count", total.store.make("star"))
+    return bool(rest) and (integer_of(low) or 0) >= 1 and rest[0] is total.store.make("of", total, count)
+
+
+def _groups_of_keys(store: Formulas, block: Block, close: CloseBlock) -> Block:
+    """Raises ForeignSourceError if the rows of the total depend on the outer query otherwise than by equality.
+
+    Of values of one type: two texts that equal one number would be two groups.
+    """
+    (total,) = block.sources
+    inner = Reopened(store, formulas_of(rows_of(total))[0])
+    own = set(inner.block.sources)
+    correlated = [one for one in inner.block.conditions if not instances_of(one) <= own]
+    pairs = [key_pair(one, own) for one in correlated]
+    is_one_type = all(type_of(key) == type_of(outer) != "" for key, outer in pairs)
+    if not pairs or not is_one_type or any(rows_of(one).is_open for one in own):
+        raise ForeignSourceError
+    used = columns_of(total, block.conditions)
+    keys = list(dict.fromkeys(key for key, _ in pairs))
+    rest = [one for one in inner.block.conditions if one not in correlated]
+    opened = [inner.open_total(one) for one in used]
+    if not used or any(not instances_of(one) <= own for one in opened):
+        raise ForeignSourceError
+    rows, closed = close(store, Block(inner.block.sources, [], rest), [*keys, *opened])
+    grouped = store.instance(store.make("group", rows, store.make("set", *closed[: len(keys)])))
+    columns = (store.push(one, grouped) for one in closed[len(keys) :])
+    moved = {store.make("of", total, old): new for old, new in zip(used, columns, strict=True)}
+    visit = change_everywhere(store, lambda part: moved.get(part, part))
+    places = dict(zip(keys, (store.push(key, grouped) for key in closed[: len(keys)]), strict=True))
+    equal = [store.make("eq", places[key], outer) for key, outer in pairs]
+    return Block([grouped], [], [*map(visit, block.conditions), *equal])
+
+
+def key_pair(condition: Formula, own: set[Formula]) -> tuple[Formula, Formula]:
+    """The inner and the outer side of an equality. Raises ForeignSourceError for any other condition."""
+    for key, outer in (formulas_of(condition), reversed(formulas_of(condition))) if condition.op == "eq" else ():
+        if instances_of(key) and instances_of(key) <= own and own.isdisjoint(instances_of(outer)):
+            return key, outer
+    raise ForeignSourceError
+
+
+def _without_semi_joins(store: Formulas, block: Block) -> Block:
+    """The block with joins in place of EXISTS, for a reader who counts no repetition."""
+    for condition in list(block.conditions):
+        if condition.op != "exists" or condition.is_volatile:
+            continue
+        try:
+            inner = Reopened(store, formulas_of(condition)[0]).block
+        except ForeignSourceError:
+            continue
+        if len(block.sources) + len(inner.sources) <= MOST_SOURCES:
+            rest = [one for one in block.conditions if one is not condition]
+            block = Block([*block.sources, *inner.sources], block.outer_joins, [*rest, *inner.conditions])
+    return block
+
+
+def anti_joins(store: Formulas, block: Block, close: CloseBlock) -> Block:
+    """NOT IN as NOT EXISTS, if neither the value nor one of the rows is NULL."""
+    conditions = [_anti_join(store, one, block.conditions, close) for one in block.conditions]
+    return block if conditions == block.conditions else replace(block, conditions=conditions)
+
+
+def _anti_join(store: Formulas, condition: Formula, conditions: Sequence[Formula], close: CloseBlock) -> Formula:
+    match condition:
+        case Formula(
+            op="not", args=(Formula(op="in", args=(Formula() as value, Formula(op="in_query", args=args))),)
+        ) if len(args) == 2 and not condition.is_volatile:
+            rows, column = (one for one in args if isinstance(one, Formula))
+            others = [one for one in conditions if one is not condition]
+            try:
+                inner = Reopened(store, rows)
+                wanted = inner.open(column)
+            except ForeignSourceError:
+                return condition
+            is_computed = any(one.has_window or one.has_aggregate for one in (value, wanted))
+            if not is_computed and is_known(others, value) and is_known(inner.block.conditions, wanted):
+                equal = store.make("eq", value, wanted)
+                found = Block(inner.block.sources, [], [*inner.block.conditions, equal])
+                return store.make("not", exists_in(store, found, close))
+    return condition
 
 
 def _without_limits(store: Formulas, block: Block) -> Block:

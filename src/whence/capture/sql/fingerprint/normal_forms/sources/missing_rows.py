@@ -43,6 +43,8 @@ class _RowTests:
     def _changed(self, part: Formula) -> Formula:
         if self._is_missing(part):
             return negate(self.store, self._exists())
+        if self._is_there(part) or (part.op == "not" and self._is_missing(formulas_of(part)[0])):
+            return self._exists()
         if part.op == "case":
             parts = formulas_of(part)
             wanted = self._wanted if len(parts) == 3 else self._counted
@@ -60,6 +62,12 @@ class _RowTests:
             return False
         counted = [one for one in formulas_of(part) if one.op == "coalesce"]
         return len(counted) == 1 and self._is_count(formulas_of(counted[0])[0])
+
+    def _is_there(self, part: Formula) -> bool:
+        """`coalesce(count, 0) >= 1` of a group, which has a row if it is joined."""
+        low, *rest = formulas_of(part) if part.op == "lte" else [part]
+        is_default = bool(rest) and rest[0].op == "coalesce" and integer_of(formulas_of(rest[0])[-1]) == 0
+        return is_default and integer_of(low) == 1 and self._is_count(formulas_of(rest[0])[0])
 
     def _wanted(self, condition: Formula) -> Formula:
         """A condition of a CASE, for which NULL is false."""

@@ -1,10 +1,12 @@
 """Complete rows as an open block again, where their query may become a part of the query around it after all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from whence.capture.sql.fingerprint.block import Block, rows_of
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
+
+CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]
 
 
 class ForeignSourceError(Exception):
@@ -46,6 +48,8 @@ class Reopened:
         return found
 
     def _open_parts(self, formula: Formula, depth: int) -> Formula:
+        if formula.op == "inst":  # a source of another query, whose rows are complete
+            return formula
         if formula.op == "src" and formula.args[0] == depth:
             (label,) = (arg for arg in formula.args if isinstance(arg, Formula))
             if label not in self._instances:
@@ -56,6 +60,16 @@ class Reopened:
             return self.store.make("of", self._open(first, depth), self._open(second, depth + 1))
         inner = depth + (formula.op in BINDERS)
         return self.store.rebuild(formula, lambda part: self._open(part, inner))
+
+
+def reopen(store: Formulas, rows: Formula, columns: Sequence[Formula]) -> tuple[Block, list[Formula]]:
+    """Complete rows and their columns over an open block, of one source if the query cannot be opened."""
+    try:
+        found = Reopened(store, rows)
+        return found.block, [found.open(one) for one in columns]
+    except ForeignSourceError:
+        only = store.instance(rows)
+        return Block([only]), [store.push(one, only) for one in columns]
 
 
 def _plain_parts(rows: Formula) -> tuple[Sequence[Formula], Sequence[Formula]] | None:
@@ -105,6 +119,74 @@ def without_groups(store: Formulas, block: Block, values: Sequence[Formula]) -> 
         sources = [*(one for one in changed.sources if one is not instance), *opened.sources]
         block, rest = Block(sources, [], [*changed.conditions, *opened.conditions]), found
     return block, rest
+
+
+def without_joined_groups(
+    store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock
+) -> tuple[Block, list[Formula]]:
+    """The same for the right sides of LEFT JOIN: repeated rows there repeat the same joined rows."""
+    rest = list(values)
+    for place, join in enumerate(block.outer_joins):
+        if join.kind != "left" or not join.right.is_plain or rows_of(join.right.sources[0]).is_open:
+            continue
+        (before,) = join.right.sources
+        others = [part for one in block.outer_joins for part in _formulas(one) if part is not before]
+        columns = columns_of(before, [*rest, *block.conditions, *block.sources, *others])
+        after = _repeated(store, before, columns, close) if columns else None
+        if after is None:
+            continue
+        instance, changed = after
+        moved = {store.make("of", before, old): store.push(new, instance, whole=True) for old, new in changed}
+        visit = change_everywhere(store, lambda part, moved=moved: moved.get(part, part))  # type: ignore[misc]
+        joins = [*block.outer_joins[:place], OuterJoin("left", Block([instance]), join.on)]
+        block = change_block(Block(block.sources, [*joins, *block.outer_joins[place + 1 :]], block.conditions), visit)
+        rest = [visit(value) for value in rest]
+    return block, rest
+
+
+def _repeated(
+    store: Formulas, before: Formula, columns: Sequence[Formula], close: CloseBlock
+) -> tuple[Formula, list[tuple[Formula, Formula]]] | None:
+    """A source with the repetitions that grouping left out of another one, and what became of its columns."""
+    try:
+        opened = Reopened(store, rows_of(before))
+        found = [opened.open(one) for one in columns]
+    except ForeignSourceError:
+        return None
+    block, changed = without_groups(store, opened.block, found)
+    if block is opened.block or changed == found:
+        return None
+    rows, closed = close(store, block, changed)
+    return store.instance(rows), list(zip(columns, closed, strict=True))
+
+
+def columns_of(instance: Formula, readers: Sequence[Formula]) -> list[Formula]:
+    """The columns of a source that formulas read. None if one reads it otherwise."""
+    found: dict[Formula, None] = {}
+    seen: set[Formula] = set()
+    remaining = list(readers)
+    while remaining:
+        part = remaining.pop()
+        if part is instance:
+            return []
+        if not part.is_open or part in seen:
+            continue
+        seen.add(part)
+        parts = [arg for arg in part.args if isinstance(arg, Formula)]
+        if part.op == "of" and parts[0] is instance:
+            found[parts[1]] = None
+        else:
+            remaining += parts
+    return list(found)
+
+
+def _formulas(join: OuterJoin) -> Iterator[Formula]:
+    yield from join.on
+    for side in (join.right, join.left):
+        if side is not None:
+            yield from (*side.sources, *side.conditions)
+            for inner in side.outer_joins:
+                yield from _formulas(inner)
 
 
 def _open_source(

@@ -4,10 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
+from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of
+from whence.capture.sql.fingerprint.normal_forms.conditions.sides import without_shift
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import key_pair
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
-from whence.capture.sql.provenance.formulas import BINDERS, PUSHED_SIZE, Formula, Formulas
+from whence.capture.sql.provenance.formulas import BINDERS, PUSHED_SIZE, Formula, Formulas, is_strict
 
 _EMPTY_TOTALS = frozenset({"count", "sum", "avg", "min", "max", "logicalor", "logicaland"})
 """Aggregates of which it is known what they are without rows: 0 for `count`, NULL for the others."""
@@ -43,6 +46,9 @@ def _join_scalar(store: Formulas, scalar: Formula, joins: list[OuterJoin], close
     """What a scalar subquery becomes: itself, if it is no total or depends on its row otherwise than by equality."""
     parts = [arg for arg in scalar.args if isinstance(arg, Formula)]
     has_total = len(parts) == 2 and parts[0].op == "group" and parts[0].args[1] == "all rows"
+    if len(parts) == 2 and not has_total and (found := _row_of_key(store, *parts)) is not None:
+        joins.append(found[0])
+        return found[1]
     if not has_total or not _is_plain_total(parts[1]) or scalar.is_volatile:
         return scalar
     rows, total = parts
@@ -52,6 +58,37 @@ def _join_scalar(store: Formulas, scalar: Formula, joins: list[OuterJoin], close
         return scalar
     joins.append(join)
     return value
+
+
+def _row_of_key(store: Formulas, rows: Formula, value: Formula) -> tuple[OuterJoin, Formula] | None:
+    """The one row that a correlated subquery finds by a whole key, as an outer join.
+
+    A value that is not NULL without a row would not be that of the subquery.
+    """
+    if rows.op != "block" or rows.is_volatile or value.is_volatile or not is_strict(value):
+        return None
+    try:
+        opened = Reopened(store, rows)
+        found = opened.open(value)
+    except ForeignSourceError:
+        return None
+    if len(opened.block.sources) != 1 or found.has_aggregate or found.has_window:
+        return None
+    (only,) = opened.block.sources
+    outside = [_outer_side(one, only) for one in opened.block.conditions]
+    keys = (tuple(store.push(column, only) for column in key.columns) for key in unique_keys(rows_of(only)))
+    if rows_of(only).is_open or not any(all(column in outside for column in columns) for columns in keys):
+        return None
+    return OuterJoin("left", Block([only]), opened.block.conditions), found
+
+
+def _outer_side(condition: Formula, instance: Formula) -> Formula | None:
+    """The column of a source that an equality gives a value of another one, or a literal."""
+    sides = [arg for arg in condition.args if isinstance(arg, Formula)] if condition.op == "eq" else []
+    for column, other in (sides, sides[::-1]) if len(sides) == 2 else ():
+        if instances_of(column) == {instance} and instance not in instances_of(other):
+            return without_shift(column)
+    return None
 
 
 def _is_plain_total(value: Formula) -> bool:
@@ -69,7 +106,7 @@ def _totals(store: Formulas, rows: Formula, value: Formula, close: CloseBlock) -
     reopened = Reopened(store, inside)
     own = set(reopened.block.sources)
     correlated = [one for one in reopened.block.conditions if not instances_of(one) <= own]
-    pairs = [_key_pair(one, own) for one in correlated]
+    pairs = [key_pair(one, own) for one in correlated]
     opened, rest = reopened.open_total(value), [one for one in reopened.block.conditions if one not in correlated]
     if not {one.args[0] for one in aggregates_of(value)} <= _EMPTY_TOTALS:
         raise ForeignSourceError
@@ -81,17 +118,6 @@ def _totals(store: Formulas, rows: Formula, value: Formula, close: CloseBlock) -
     places = dict(zip(keys, (store.push(key, grouped) for key in closed[:-1]), strict=True))
     on = [store.make("eq", places[key], outer) for key, outer in pairs]
     return OuterJoin("left", Block([grouped]), on), _with_zeros(store, store.push(closed[-1], grouped))
-
-
-def _key_pair(condition: Formula, own: set[Formula]) -> tuple[Formula, Formula]:
-    """The inner and the outer side of an equality. Raises ForeignSourceError for any other condition."""
-    if condition.op == "eq":
-        for key, outer in (condition.args, reversed(condition.args)):
-            assert isinstance(key, Formula)
-            assert isinstance(outer, Formula)
-            if instances_of(key) and instances_of(key) <= own and own.isdisjoint(instances_of(outer)):
-                return key, outer
-    raise ForeignSourceError
 
 
 def _with_zeros(store: Formulas, value: Formula) -> Formula:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import HIVE_FAMILY, Rule, given
-from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
+from whence.capture.sql.fingerprint.normal_forms.terms.days import day_of, is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.fingerprint.normal_forms.values.dates import (
     add_interval,
@@ -87,10 +87,12 @@ def _truncated(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _difference(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """DuckDB's `date_diff('day', a, b)` of days is their difference."""
+    """DuckDB's `date_diff('day', a, b)` of days is their difference; of times it counts the midnights between them."""
     known = {tree.THIS, tree.EXPRESSION, "unit", "date_part_boundary"}
     unit = str(tree.this(tree.arg(node, "unit"))).lower() if isinstance(tree.arg(node, "unit"), c.Var) else ""
     last, first = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    if unit == "day" and scope.reading.dialect.name == "duckdb":
+        last, first = day_of(e.store, last), day_of(e.store, first)
     is_days = unit == "day" and is_day(first) and is_day(last) and scope.reading.dialect.name == "duckdb"
     if set(given(node)) - known or not is_days:
         return e.store.make(*e.parts(scope, node))

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.values.lambdas import bind_parameters
+from whence.capture.sql.names.names import column_name
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -28,6 +30,25 @@ def _array_size(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     if scope.reading.dialect.name != "duckdb" or set(given(node)) != {tree.THIS}:
         return e.store.make(*e.parts(scope, node))
     return e.store.make("length", tree.THIS, e.inside(scope, node))
+
+
+def _array(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `[f(x) FOR x IN l IF g(x)]` as `list_transform(list_filter(l, x -> g(x)), x -> f(x))`."""
+    items = tree.items(node)
+    each = items[0] if len(items) == 1 and isinstance(items[0], c.Comprehension) else None
+    if each is None or tree.arg(each, "position") is not None or scope.reading.dialect.name != "duckdb":
+        return e.store.make(*e.parts(scope, node))
+    name = column_name(scope.reading.dialect, tree.arg(each, tree.EXPRESSION))
+    inner = Scope(scope.reading, scope)
+    inner.bound = frozenset({name})
+    found = e.value(scope, tree.arg(each, "iterator"))
+    condition, body = tree.arg(each, tree.CONDITION), e.value(inner, tree.this(each))
+    if condition is not None:
+        test = bind_parameters(e.store, [name], e.value(inner, condition))
+        found = e.store.make("arrayfilter", "expression", test, "this", found)
+    if body is e.store.make("parameter", name):
+        return found
+    return e.store.make("transform", "expression", bind_parameters(e.store, [name], body), "this", found)
 
 
 def _bracket(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -80,6 +101,7 @@ def _sorted_array(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 _JSON_ARGUMENTS: Final = frozenset({tree.THIS, tree.EXPRESSION, "only_json_types"})
 RULES: Final[Mapping[str, Rule]] = {
+    "array": _array,
     "arraysize": _array_size,
     "bracket": _bracket,
     "jsonextract": _json_part,

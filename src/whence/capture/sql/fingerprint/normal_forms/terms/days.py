@@ -1,6 +1,7 @@
 """Days: dates without a time, and bounds of them."""
 
 import re
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final
 
@@ -59,7 +60,9 @@ def without_midnight(text: str) -> str:
     return text[:10] if re.fullmatch(r"[ T]00:00(:00(\.0+)?)?", text[10:]) else text
 
 
-def day_bound(store: Formulas, operation: str, left: Formula, right: Formula) -> tuple[str, Formula, Formula]:
+def day_bound(
+    store: Formulas, operation: str, left: Formula, right: Formula, is_day: Callable[[Formula], bool] = is_day
+) -> tuple[str, Formula, Formula]:
     """`d <= DATE '2024-01-31'` for `d < DATE '2024-02-01'`, if d is a day."""
     low, high = date_of(left), date_of(right)
     if operation != "lt" or (low is None) == (high is None):
@@ -69,3 +72,37 @@ def day_bound(store: Formulas, operation: str, left: Formula, right: Formula) ->
     if low is not None and is_day(right) and low < date.max:
         return "lte", make_date(store, low + timedelta(days=1)), right
     return operation, left, right
+
+
+def day_of_time(store: Formulas, operation: str, left: Formula, right: Formula) -> tuple[str, Formula, Formula]:
+    """`CAST(t AS DATE) >= d` for `t >= d` and `<= d - 1` for `t < d`, of a time without a zone and a midnight d.
+
+    A time is on a day or later exactly if its day is.
+    """
+    if operation == "lte" and (day := _midnight(left)) is not None and type_of(right) == "timestamp":
+        return operation, make_date(store, day), _day(store, right)
+    if operation == "lt" and (day := _midnight(right)) is not None and type_of(left) == "timestamp" and day > date.min:
+        return "lte", _day(store, left), make_date(store, day - timedelta(days=1))
+    return operation, left, right
+
+
+def day_of(store: Formulas, value: Formula) -> Formula:
+    """The day of a time without a zone; any other value as it is."""
+    if type_of(value) != "timestamp":
+        return value
+    inside = value.args[0] if value.op == "cast" else None
+    text = str(inside.args[0]) if isinstance(inside, Formula) and inside.op == "string" else ""
+    literal = store.make("cast", store.make("string", text[:10]), store.make("type", "date"))
+    return literal if TIME.fullmatch(text) and date_of(literal) is not None else _day(store, value)
+
+
+def _midnight(value: Formula) -> date | None:
+    """The day whose first moment a literal is."""
+    if value.op != "cast" or value.args[1] is not value.store.make("type", "timestamp"):
+        return date_of(value)
+    return date_of(value.store.make("cast", value.args[0], value.store.make("type", "date")))
+
+
+def _day(store: Formulas, time: Formula) -> Formula:
+    inside = formulas_of(time)[0] if time.op == "date_trunc" and time.args[0] == "day" else time
+    return store.make("cast", inside, store.make("type", "date"))

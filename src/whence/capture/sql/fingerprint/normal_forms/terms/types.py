@@ -65,7 +65,7 @@ def _type_of(value: Formula, rows: Formula | None, depth: int) -> str:
     parts = formulas_of(value)
     match value.op:
         case "of":
-            return type_of(parts[1], _rows_behind(parts[0]), depth)
+            return type_of(parts[1], rows_behind(parts[0]), depth)
         case "name":
             return _declared(rows, str(value.args[0]))
         case "union_column":
@@ -109,7 +109,7 @@ def function_of(window: Formula) -> str:
     return str(window.args[0]) if name == "aggregate" else name
 
 
-def _rows_behind(source: Formula) -> Formula | None:
+def rows_behind(source: Formula) -> Formula | None:
     """The rows that a reference to a source means: through labels, and what they say of joins."""
     while True:
         parts = formulas_of(source)
@@ -124,9 +124,21 @@ def _declared(rows: Formula | None, name: str) -> str:
         rows = formulas_of(rows)[0]
     if rows is None:
         return ""
+    if rows.op == "recursive":
+        return _of_recursion(rows, name)
     found = rows.store.types.get(rows, {}).get(name, "")
     is_moment = type_named(found) == "timestamp" and rows.store.dialect in _MARKED
     return "timestamptz" if is_moment else type_named(found)
+
+
+def _of_recursion(rows: Formula, name: str) -> str:
+    """The type that a column has in all branches of a recursive query."""
+    branches = [formulas_of(one) for one in formulas_of(formulas_of(rows)[0])]
+    place = int(name[1:]) if name[1:].isdigit() and name[0] == "#" else -1
+    if not all(0 <= place < len(formulas_of(columns)) for _, columns in branches):
+        return ""
+    found = {type_of(formulas_of(columns)[place], inside) for inside, columns in branches}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _of_union(parts: list[Formula], rows: Formula | None, depth: int) -> str:
@@ -150,6 +162,8 @@ def _common(names: list[str]) -> str:
     """The type of values of which one is chosen."""
     if names and all(map(is_whole_type, names)):
         return max(names, key=_WIDTHS.index)
+    if len(set(names)) > 1 and all(map(is_exact_type, names)):
+        return "decimal"
     return names[0] if len(set(names)) == 1 else ""
 
 

@@ -17,20 +17,32 @@ from whence.capture.sql.fingerprint.normal_forms.terms.nulls import (
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.branch_order import exclusive, in_order
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
+from whence.capture.sql.fingerprint.normal_forms.values.range_cases import case_of_ranges
 from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
 
-def make_case(store: Formulas, branches: Sequence[tuple[Formula, Formula]], default: Formula) -> Formula:
-    """CASE, of which a nested one is a part. Its conditions are filters: NULL is false in them."""
+def make_case(
+    store: Formulas,
+    branches: Sequence[tuple[Formula, Formula]],
+    default: Formula,
+    is_known: Callable[[Formula], bool] = is_never_null,
+) -> Formula:
+    """CASE, of which a nested one is a part. Its conditions are filters: NULL is false in them.
+
+    `is_known`: what is never NULL.
+    """
     if len(branches) == 1 and (extreme := _extreme_case(store, *branches[0], default)) is not None:
         return extreme
-    branches = _merged(store, exclusive(store, [*_flat_branches(store, branches)]), default)
+    flat_branches = [*_flat_branches(store, branches)]
+    if default.op != "case" and (ranges := case_of_ranges(store, flat_branches, default, is_known)) is not None:
+        return ranges
+    branches = _merged(store, exclusive(store, flat_branches), default)
     if not branches:
         return default
     if default.op == "case":
         parts = formulas_of(default)
         inner = list(zip(parts[:-1:2], parts[1:-1:2], strict=True))
-        return make_case(store, [*branches, *inner], parts[-1])
+        return make_case(store, [*branches, *inner], parts[-1], is_known)
     if all(condition is negate(store, is_null(value)) for condition, value in branches):
         return make_coalesce(store, [*(value for _, value in branches), default])
     if len(branches) == 1:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_sources, null_tested
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, null_sources, null_tested
 from whence.capture.sql.fingerprint.normal_forms.values.cases import is_number, make_case, opposite_test
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -37,6 +37,8 @@ class _Known:
         if value.op != "of" or value.args[0] not in self.sources:
             return False
         instance, inside = formulas_of(value)
+        if is_never_null(formulas_of(inside)[0] if inside.args[:1] == ("over",) else inside):
+            return True
         rows = formulas_of(instance)[0]
         while rows.op in _INSIDE and not inside.has_aggregate:
             rows = formulas_of(rows)[0]
@@ -89,7 +91,7 @@ class _Known:
 
     def _case(self, parts: list[Formula]) -> Formula:
         branches = list(zip(parts[:-1:2], parts[1:-1:2], strict=True))
-        made = make_case(self.store, branches, parts[-1])
+        made = make_case(self.store, branches, parts[-1], self.is_known)
         inside = formulas_of(made)
         if made.op != "case" or len(inside) != 3:
             return made

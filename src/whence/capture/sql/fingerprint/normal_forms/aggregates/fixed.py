@@ -1,0 +1,110 @@
+"""Values that the grouping keys fix: each row of a group has the same one."""
+
+from collections.abc import Callable, Sequence
+
+from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
+from whence.capture.sql.fingerprint.keys import partition_of, unique_keys
+from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
+
+_ONE_OF: frozenset[str] = frozenset({"min", "max", "anyvalue"})
+
+
+class FixedValues:
+    """The values of a block's rows that its grouping keys fix."""
+
+    def __init__(self, store: Formulas, block: Block, keys: Sequence[Formula]) -> None:
+        self.store = store
+        self.keys = frozenset(keys)
+        self.sources: frozenset[Formula] = frozenset()
+        if keys:
+            self._find_sources(block)
+
+    def _find_sources(self, block: Block) -> None:
+        """The sources of which a group has one row, or none: their whole key is fixed."""
+        inner = [(one, block.conditions, False) for one in block.sources]
+        outer = [
+            (join.right.sources[0], join.on, True)
+            for join in block.outer_joins
+            if join.kind == "left" and join.right.is_plain
+        ]
+        found = True
+        while found:
+            found = False
+            for one, conditions, is_outer in (*inner, *outer):
+                if one not in self.sources and self._has_one_row(one, conditions, is_outer):
+                    self.sources |= {one}
+                    found = True
+
+    def _has_one_row(self, source: Formula, conditions: Sequence[Formula], is_outer: bool) -> bool:
+        """Whether the keys fix a row of a source. `is_outer`: whether it is there depends on all conditions."""
+        if rows_of(source).is_open or rows_of(source).is_volatile:
+            return False
+        known = FixedValues(self.store, Block(), ())
+        known.keys, known.sources = self.keys, self.sources | {source}
+        if is_outer and not all(map(known.are_all_of, conditions)):
+            return False
+        return any(
+            key.columns and all(self._is_given(self.store.push(one, source), source, conditions) for one in key.columns)
+            for key in unique_keys(rows_of(source))
+        )
+
+    def _is_given(self, column: Formula, source: Formula, conditions: Sequence[Formula]) -> bool:
+        if column in self.keys:
+            return True
+        for condition in conditions:
+            if condition.op == "eq" and column in condition.args:
+                rest = [arg for arg in condition.args if isinstance(arg, Formula) and arg is not column]
+                if len(rest) == 1 and source not in instances_of(rest[0]) and self.are_all_of(rest[0]):
+                    return True
+        return False
+
+    def are_all_of(self, value: Formula) -> bool:
+        """Whether all that a value reads is fixed."""
+        if value in self.keys or not value.is_open:
+            return not value.is_volatile
+        if value.is_volatile or value.has_window or value.has_aggregate:
+            return False
+        parts = [arg for arg in value.args if isinstance(arg, Formula)]
+        if value.op == "of":
+            return parts[0] in self.sources or self._is_of_partition(*parts)
+        return value.op not in BINDERS and value.op != "inst" and all(map(self.are_all_of, parts))
+
+    def _is_of_partition(self, source: Formula, inside: Formula) -> bool:
+        """Whether a column is a window function of a partition whose keys are fixed."""
+        partition = partition_of(inside)
+        return partition is not None and all(self.store.push(one, source) in self.keys for one in partition)
+
+    def simplify(self, aggregate: Formula) -> Formula:
+        """The least, the greatest or any of equal values as any of them."""
+        match aggregate.args:
+            case (str() as name, "this", Formula() as value) if name in _ONE_OF and self.are_all_of(value):
+                return value if value in self.keys else self.store.make("aggregate", "anyvalue", "this", value)
+        return aggregate
+
+
+def needless_keys(store: Formulas, keys: Sequence[Formula]) -> list[Formula]:
+    """The keys that are window functions of a partition that the other keys fix."""
+    rest = [key for key in keys if not _is_window(key)]
+    fixed = FixedValues(store, Block(), ())
+    fixed.keys = frozenset(rest)
+    return [key for key in keys if _is_window(key) and fixed.are_all_of(key)]
+
+
+def _is_window(key: Formula) -> bool:
+    return key.op == "of" and isinstance(key.args[1], Formula) and key.args[1].op == "window"
+
+
+def any_of(store: Formulas, gone: Sequence[Formula]) -> Callable[[Formula], Formula]:
+    """What becomes of values over groups if some keys are any value of their group instead."""
+    memo: dict[Formula, Formula] = {}
+
+    def visit(value: Formula) -> Formula:
+        if value in gone:
+            return store.make("aggregate", "anyvalue", "this", value)
+        if not value.is_open or value.op == "aggregate" or value.op in BINDERS:
+            return value
+        if value not in memo:
+            memo[value] = store.rebuild(value, visit)
+        return memo[value]
+
+    return visit
