@@ -50,6 +50,7 @@ from whence.api.operations.response_types import LiveDocument, ProgressDocument,
 from whence.api.operations.status import StatusWatch
 from whence.api.pending.assertions import PendingAssertions
 from whence.api.policies import routes as policy_routes
+from whence.api.reports import routes as report_routes
 from whence.api.requests.estate_labels import EstateLabelsCache
 from whence.api.requests.graph import GraphRequests
 from whence.api.server.openapi import Described
@@ -163,7 +164,7 @@ def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
     yield from (promotions.reads, slo_routes.routes, certification_routes.routes, badge_routes.routes)
     yield from (incident_routes.routes, breakers.routes, containment.reads)
-    yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes)
+    yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes, report_routes.routes)
 
 
 def _dashboards(settings: Settings, log: Log, engine: Engine, clock: Clock) -> Iterator[APIRouter]:

@@ -18,7 +18,17 @@ from whence.cli.commands import maintenance as upkeep
 from whence.cli.commands.acts import containment, rerun
 from whence.cli.commands.evidence import evidence
 from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
-from whence.cli.commands.rules import alerts, breaker, certification, contracts, gamedays, incidents, policies, slos
+from whence.cli.commands.rules import (
+    alerts,
+    breaker,
+    certification,
+    contracts,
+    gamedays,
+    incidents,
+    policies,
+    reports,
+    slos,
+)
 from whence.cli.output.streams import Output, naming_missing_extra, reporting, until_reader_leaves
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
 from whence.file_modes import restrict_new_files
@@ -254,6 +264,7 @@ app.add_typer(slos.app)
 app.add_typer(certification.app)
 app.add_typer(incidents.app)
 breaker.add_to(app)
+app.add_typer(reports.app)
 app.add_typer(gamedays.app)
 app.add_typer(alerts.app)
 app.add_typer(policies.app)

@@ -1,1 +1,1 @@
-"""Values of certification and incidents, and of plans and acts on other systems."""
+"""Values of certification, incidents and reports, and of plans and acts on other systems."""

@@ -2,6 +2,7 @@
 
 import smtplib
 import ssl
+from email.message import EmailMessage
 
 from whence.errors import DeliveryError
 from whence.govern.notifications.notice import Act
@@ -14,6 +15,12 @@ _SECONDS = 15
 def deliver(receiver: EmailReceiver, act: Act, base: str) -> str:
     """Send the message of an act. Returns the `Message-ID` that begins the thread. Raises DeliveryError."""
     made = message(act, receiver, base)
+    send(receiver, made)
+    return act.reference or str(made["Message-ID"])
+
+
+def send(receiver: EmailReceiver, made: EmailMessage) -> None:
+    """Send a message to all recipients of a receiver. Raises DeliveryError."""
     try:
         with _connect(receiver) as server:
             if receiver.security is Security.STARTTLS:
@@ -26,7 +33,6 @@ def deliver(receiver: EmailReceiver, act: Act, base: str) -> str:
         raise DeliveryError(f"{receiver.host}:{receiver.port}", _reason(error), is_away=is_away) from None
     if refused:
         raise DeliveryError(f"{receiver.host}:{receiver.port}", f"recipients were refused: {', '.join(refused)}")
-    return act.reference or str(made["Message-ID"])
 
 
 def _connect(receiver: EmailReceiver) -> smtplib.SMTP:

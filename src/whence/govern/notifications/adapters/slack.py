@@ -22,6 +22,11 @@ def deliver(http: Http, receiver: SlackReceiver, act: Act, base: str) -> str:
         edited = _call(http, receiver, "chat.update", {**sent, "channel": channel, "ts": time}, _GONE)
         if edited is not None:
             return place
+    return post(http, receiver, sent)
+
+
+def post(http: Http, receiver: SlackReceiver, sent: Json) -> str:
+    """Post a message. Returns its channel and time. Raises DeliveryError."""
     options = {"channel": receiver.channel, "unfurl_links": False, "unfurl_media": False}
     posted = _call(http, receiver, "chat.postMessage", {**sent, **options})
     return f"{posted.get('channel') or receiver.channel}/{posted.get('ts')}"

@@ -1,0 +1,60 @@
+"""Routes of reports (http-reports.md)."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from whence.api.auth.guard import Asker
+from whence.api.http.clock import now_of
+from whence.api.http.path_names import Plain
+from whence.api.http.response_types import One
+from whence.api.http.responses import MISSING
+from whence.api.requests.catalog import CatalogView, View
+from whence.api.requests.pages import enveloped
+from whence.errors import EventError
+from whence.govern.reports.document_types import WeeklyDocument
+from whence.govern.reports.documents import report_document
+from whence.govern.reports.gather import ReportSources, gather_report
+from whence.govern.reports.period import ReportPeriod, read_report_period
+from whence.query.answers.instants import instant
+from whence.store.snapshots.catalog import StoreCatalog
+from whence.store.snapshots.graph import StoreGraph
+
+routes = APIRouter(prefix="/api/v2/reports", tags=["reports"], responses=MISSING)
+
+Week = Annotated[Plain, Query(description="a week of ISO 8601, in UTC: `2026-W47`")]
+Until = Annotated[Plain | None, Query(description="in place of a week: the end of seven days, `2026-11-20T06:00`")]
+AsOf = Annotated[Plain | None, Query(description="what happened from this time on is not known")]
+
+
+@routes.get("/weekly", response_model=One[WeeklyDocument])
+def weekly_report(
+    request: Request, view: View, viewer: Asker, week: Week = "", until: Until = None, as_of: AsOf = None
+) -> Response:
+    """Report a week: coverage, incidents, downtime, budgets, violations, unknown upstreams, gates, unused datasets.
+
+    Without a week or an end, it is the last week that is over. Figures are of everything, and the same for every
+    caller; names that the caller may not see are counted. What cannot be known is null.
+    """
+    period = _period(week, until, as_of, now_of(request))
+    sources = ReportSources(catalog=_whole(view), graph=_graph(view), log=request.app.state.log)
+    return enveloped(view, report_document(gather_report(sources, period), viewer))
+
+
+def _period(week: str, until: str | None, as_of: str | None, now: int) -> ReportPeriod:
+    try:
+        end = None if until is None else instant(until, now)
+        return read_report_period(week, end, None if as_of is None else instant(as_of, now), now)
+    except (ValueError, OverflowError) as error:
+        raise EventError("/query", str(error), 400) from None
+
+
+def _whole(view: CatalogView) -> StoreCatalog:
+    assert isinstance(view.whole, StoreCatalog)
+    return view.whole
+
+
+def _graph(view: CatalogView) -> StoreGraph:
+    graph = view.graph if view.visible_ids is None else view.visible_ids.graph
+    assert isinstance(graph, StoreGraph)
+    return graph

@@ -1,0 +1,1 @@
+"""Work of `whence report`."""

@@ -1,0 +1,1 @@
+"""Reports as Markdown, HTML, mail and messages of Slack. Pure."""
