@@ -154,6 +154,25 @@ def test_a_notice_has_symptoms_owners_and_a_runbook() -> None:
     assert shown.title.endswith("objective shop/fresh is violated, 1 dataset downstream")
 
 
+@pytest.mark.parametrize("kind", [FindingKind.CHECK, FindingKind.CONTRACT])
+def test_names_of_checks_are_for_those_who_see_everything(kind: FindingKind) -> None:
+    opened = history(1, ("open",))
+    root = DatasetName("postgres://prod", "shop.orders_1\x1b<!channel>")
+    found = [
+        Finding(id=rule, kind=kind, rule=rule, dataset=root, since=NOW - MINUTE, reason="12 rows")
+        for rule in ("in_secret_table", "in_secret_column")
+    ]
+    one = incident(opened, root, opened_by=found[0], findings=tuple(found))
+    (notices,) = list_notices([one], opened, {}, NOW)
+    shown = notices.notices[0]
+    assert "in_secret_table" in shown.title
+    assert shown.seen_by(("*",)) == shown
+    limited = shown.seen_by(("postgres://prod",))
+    assert "secret" not in repr((limited.title, [(item.node, item.rule, item.text) for item in limited.symptoms]))
+    assert limited.title.endswith({"check": "a check fails", "contract": "a rule of its contract is violated"}[kind])
+    assert len(limited.symptoms) == 2
+
+
 def test_a_silenced_incident_is_not_sent_until_the_silence_ends() -> None:
     opened = history(1, ("open", "acknowledged", "resolved"))
     record = IncidentActRecord(incident=opened[0].record.incident, dataset=str(ORDERS), act="silence", until=NOW + 90)

@@ -20,6 +20,11 @@ _RULES = {
     FindingKind.CHECK: "check {rule} fails",
     FindingKind.CONTRACT: "contract rule {rule} is violated",
 }
+_PLAIN_RULES = {
+    FindingKind.CHECK: "a check fails",
+    FindingKind.CONTRACT: "a rule of its contract is violated",
+}
+"""The same without names that may name what a receiver may not see."""
 _RUNBOOK, _DOMAIN = "runbook", "domain"
 """Tags of a dataset, whose values are shown."""
 
@@ -97,7 +102,8 @@ def _notice(
         transition=one.id,
         state=state,
         severity=severity,
-        title=_title(root, incident, one.time),
+        title=_title(root, incident, one.time, _RULES),
+        plain_title=_title(root, incident, one.time, _RULES | _PLAIN_RULES),
         root=root,
         at=one.time,
         since=record.since,
@@ -127,11 +133,11 @@ def _links(root: DatasetName) -> tuple[Link, ...]:
     )
 
 
-def _title(root: DatasetName, incident: Incident | None, at: int) -> str:
+def _title(root: DatasetName, incident: Incident | None, at: int, rules: Mapping[FindingKind, str]) -> str:
     if incident is None:
         return f"{root.name}: an incident that is part of another one"
     opener = incident.opened_by
-    what = _RULES[opener.kind].format(rule=opener.rule)
+    what = rules[opener.kind].format(rule=opener.rule)
     others = len({one.dataset for one in incident.findings if one.since <= at} - {opener.dataset})
     more = f", {others} dataset{'s' * (others != 1)} downstream" if others else ""
     return f"{opener.dataset.name}: {what}{more}"
@@ -162,6 +168,7 @@ def _symptoms(incident: Incident | None, notice: Notice, at: int) -> tuple[Sympt
             node=one.dataset,
             rule=_FAILED_RUN if one.kind is FindingKind.RUN else one.rule,
             text=one.reason,
+            plain=_PLAIN_RULES.get(one.kind, ""),
             since=one.since,
             until=one.until if one.until is not None and one.until <= at else end,
         )

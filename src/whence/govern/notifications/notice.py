@@ -38,11 +38,16 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
-    """A finding of an incident. `rule`: what is violated; `text`: what was observed; `until`: None while it holds."""
+    """A finding of an incident. `rule`: what is violated; `text`: what was observed; `until`: None while it holds.
+
+    `plain`: what is violated without the name of a check or of a rule of a contract, which may name anything; empty if
+    `rule` is no such name.
+    """
 
     node: Node
     rule: str
     text: str = ""
+    plain: str = ""
     since: int = 0
     until: int | None = None
 
@@ -72,6 +77,7 @@ class Notice:
     `unseen`: how many symptoms a receiver may not see; `runbook`: its address, or a text; `resolved_at`: None until it
     is over; `silence`: the command that silences it. `origin`: the incident whose place this one took, as receivers
     know it; its own id if it is empty. `goes_on`: it was merged, and receivers know the other one by the same name.
+    `plain_title`: the title without such names as `Symptom.plain` leaves out; empty if it has none.
     """
 
     incident: str
@@ -82,6 +88,7 @@ class Notice:
     root: Node
     at: int
     since: int
+    plain_title: str = ""
     symptoms: tuple[Symptom, ...] = ()
     owners: tuple[str, ...] = ()
     tier: str = ""
@@ -120,9 +127,12 @@ class Notice:
 
         if "*" in namespaces:
             return self
-        symptoms = tuple(replace(one, text="") for one in self.symptoms if can_see(one.node))
+        symptoms = tuple(
+            replace(one, rule=one.plain or one.rule, text="") for one in self.symptoms if can_see(one.node)
+        )
         shown = replace(
             self,
+            title=self.plain_title or self.title,
             symptoms=symptoms,
             unseen=self.unseen + len(self.symptoms) - len(symptoms),
             details=tuple(one for one in self.details if one.nodes and can_see(*one.nodes)),
