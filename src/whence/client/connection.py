@@ -125,6 +125,8 @@ class Connection:
                 raise ServerVersionError(self.url, "it does not support this question")
             case Problem(status=422, name=str(name), candidates=tuple(candidates)):
                 raise AmbiguousNodeError(name, candidates)
+            case Problem(status=409, reason=reason, pointer="/act"):
+                raise QuestionError("", reason)
             case Problem(status=400 | 422, reason=reason, pointer=pointer):
                 raise QuestionError(pointer.removeprefix("/query/").lstrip("/"), reason)
         raise ApiError(self.url, problem.reason or f"status {problem.status}")

@@ -1,4 +1,4 @@
-"""Questions about incidents and circuit breakers, and the answers about breakers."""
+"""Questions about incidents and circuit breakers, acts on incidents, and the answers about breakers."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -6,7 +6,15 @@ from urllib.parse import quote
 
 import msgspec
 
-from whence.client.acts.incidents import IncidentAnswer, IncidentDetail, Incidents, IncidentsPage, read_incidents
+from whence.client.acts.incidents import (
+    IncidentAct,
+    IncidentActAnswer,
+    IncidentAnswer,
+    IncidentDetail,
+    Incidents,
+    IncidentsPage,
+    read_incidents,
+)
 from whence.client.connection import Connection
 from whence.client.options import Time, iso_text
 
@@ -57,7 +65,7 @@ class BreakerAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IncidentQuestions:
-    """The questions of a client about incidents and circuit breakers."""
+    """The questions of a client about incidents and circuit breakers, and acts on incidents."""
 
     _connection: Connection
 
@@ -74,6 +82,13 @@ class IncidentQuestions:
         """An incident at a time, or the one into which it was merged."""
         path, options = f"/api/v2/incidents/{quote(id_, safe='')}", {"as_of": iso_text(as_of)}
         return self._converted(self._connection.get(path, options), IncidentAnswer).data
+
+    def act_on_incident(self, id_: str, act: str, **members: Any) -> IncidentAct:
+        """Act on an incident as the holder of the key: a steward of the namespace of its root. Raises QuestionError if
+        the act would change nothing, or lacks one of its `members` (`text`, `assignee`, `seconds`, `cause`).
+        """
+        path = f"/api/v2/incidents/{quote(id_, safe='')}/acts"
+        return self._converted(self._connection.post(path, {"act": act, **members}), IncidentActAnswer).data
 
     def circuit_breaker(self, node: str, *, as_of: Time | None = None) -> CircuitBreaker:
         """Whether a model, job, dataset or column may use the newest data that it reads, and why not."""

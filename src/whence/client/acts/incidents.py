@@ -172,6 +172,12 @@ class IncidentAnswer(msgspec.Struct, frozen=True, kw_only=True):
     data: IncidentDetail
 
 
+class IncidentActAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to an act."""
+
+    data: IncidentAct
+
+
 def read_incidents(get_page: Callable[[Mapping[str, Any]], IncidentsPage], options: Mapping[str, Any]) -> Incidents:
     """All pages of incidents; all are of the same time."""
     found: list[Incident] = []

@@ -128,12 +128,10 @@ def silence(
     output: Form = Output.TEXT,
 ) -> None:
     """Send no notification of an incident for a while."""
-    import time
-
     from whence.cli.incidents.acts import act
 
     with reporting(output):
-        raise typer.Exit(act(incident, "silence", url, output, text=text, until=time.time_ns() // 1_000 + period))
+        raise typer.Exit(act(incident, "silence", url, output, text=text, seconds=period // 1_000_000))
 
 
 @app.command()
@@ -147,10 +145,7 @@ def confirm(
 ) -> None:
     """Confirm the cause of an incident. Reports count how often and how soon it is found."""
     from whence.cli.incidents.acts import act
-    from whence.model.names import parse_node
 
-    if parse_node(cause) is None:
-        raise typer.BadParameter("it is no node id; write one, such as dataset:postgres://db:5432:shop.public.orders")
     with reporting(output):
         raise typer.Exit(act(incident, "confirm", url, output, text=text, cause=cause))
 
