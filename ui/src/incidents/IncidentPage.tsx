@@ -80,7 +80,7 @@ const About = ({ of }: { of: IncidentDocument }) => {
     [incidents.runbook, of.runbook && <Runbook key="runbook" address={of.runbook} />],
     [incidents.lastGood, of.last_good && <When key="good" time={of.last_good.time} />],
     [incidents.commit, of.last_good?.commit?.version],
-    [incidents.budgets, of.budgets.map((each) => `${each.slo}: ${incidents.left(each.remaining)}`).join("; ")],
+    [incidents.budgets, of.budgets.length > 0 && <Budgets key="budgets" of={of} />],
   ];
   return (
     <dl className="facts">
@@ -107,6 +107,16 @@ const Fact = ({ name, value }: { name: string; value: ReactNode }) => (
     <dt>{name}</dt>
     <dd className="breaks">{value}</dd>
   </>
+);
+
+const Budgets = ({ of }: { of: IncidentDocument }) => (
+  <ul className="slos">
+    {of.budgets.map((each) => (
+      <li key={each.id}>
+        {each.slo}: {words.incidents.left(each.remaining)}
+      </li>
+    ))}
+  </ul>
 );
 
 const Nodes = ({ ids }: { ids: readonly string[] }) => (
