@@ -1,7 +1,6 @@
 """`whence certification apply`: the events that declare the rules of a file, and end those that it no longer has."""
 
 import getpass
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,15 +8,12 @@ from pathlib import Path
 from rich.text import Text
 
 from whence.cli.certification.files import load_rules
-from whence.cli.client import Client as Collector
+from whence.cli.declarations import send_declarations
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.client.questions import connect
-from whence.errors import ApiError
 from whence.govern.certification.records import HeldRule, find_rule_changes, rule_event
 from whence.model.records.certification import RuleRecord
 from whence.openlineage.authority.restrictions import person_uri
-
-_WAIT_SECONDS = 5
 
 Change = tuple[RuleRecord, str]
 """A declaration, and its namespace."""
@@ -42,22 +38,11 @@ def show_applied(file: Path, url: str, output: Output, *, prune: bool, dry_run: 
 
 
 def _send(changes: Sequence[Change], url: str, producer: str) -> None:
-    """Send an event for each change, and wait a little until the answers have them. Raises ApiError, also if the key
-    lacks the role. `producer`: who the key belongs to.
-    """
-    at, position = time.time_ns() // 1_000, ""
-    collector = Collector(url)
-    try:
-        for record, namespace in changes:
-            reply = collector.post("/api/v1/lineage", json.dumps(rule_event(record, namespace, at, producer)).encode())
-            if reply.status != 201:
-                reason = reply.json.get("reason") or reply.json.get("detail")
-                raise ApiError(url, f"{record.name}: {reason}")
-            position = str(reply.json.get("position") or position)
-        if position:
-            collector.get(f"/api/v2/progress?wait_for={position}&timeout={_WAIT_SECONDS}")
-    finally:
-        collector.close()
+    """Send an event for each change. Raises ApiError. `producer`: who the key belongs to."""
+    at = time.time_ns() // 1_000
+    send_declarations(
+        url, ((record.name, rule_event(record, namespace, at, producer)) for record, namespace in changes)
+    )
 
 
 def _print(rows: Sequence[tuple[str, str, str]], output: Output, *, dry_run: bool) -> None:

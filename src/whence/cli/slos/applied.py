@@ -1,25 +1,21 @@
 """`whence slo apply`: the events that declare the objectives of a file, and end those that it no longer has."""
 
 import getpass
-import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.text import Text
 
-from whence.cli.client import Client as Collector
+from whence.cli.declarations import send_declarations
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.cli.slos.files import load_slos
 from whence.client.questions import Client, connect
-from whence.errors import ApiError
 from whence.govern.slos.records import HeldSlo, declaration_event, find_changes
 from whence.govern.slos.slo_file import SloFile
 from whence.model.names import DatasetName, parse_node
 from whence.model.slo_records import DeclarationRecord
 from whence.openlineage.authority.restrictions import person_uri
-
-_WAIT_SECONDS = 5
 
 Change = tuple[DeclarationRecord, str]
 """A declaration, and the namespace of its dataset."""
@@ -46,23 +42,11 @@ def _held(questions: Client) -> Iterator[HeldSlo]:
 
 
 def _send(changes: Sequence[Change], url: str, producer: str) -> None:
-    """Send an event for each change, and wait a little until the answers have them. Raises ApiError, also if the key
-    lacks the role. `producer`: who the key belongs to.
-    """
-    at, position = time.time_ns() // 1_000, ""
-    collector = Collector(url)
-    try:
-        for record, namespace in changes:
-            event = declaration_event(record, namespace, at, producer)
-            reply = collector.post("/api/v1/lineage", json.dumps(event).encode())
-            if reply.status != 201:
-                reason = reply.json.get("reason") or reply.json.get("detail")
-                raise ApiError(url, f"{record.name}: {reason}")
-            position = str(reply.json.get("position") or position)
-        if position:
-            collector.get(f"/api/v2/progress?wait_for={position}&timeout={_WAIT_SECONDS}")
-    finally:
-        collector.close()
+    """Send an event for each change. Raises ApiError. `producer`: who the key belongs to."""
+    at = time.time_ns() // 1_000
+    send_declarations(
+        url, ((record.name, declaration_event(record, namespace, at, producer)) for record, namespace in changes)
+    )
 
 
 def _print(

@@ -1,7 +1,6 @@
 """`whence contract apply`: the events that record a contract, after a review against the version that holds."""
 
 import getpass
-import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,13 +8,13 @@ from pathlib import Path
 
 from rich.text import Text
 
-from whence.cli.client import Client as Collector
+from whence.cli.declarations import send_declarations
 from whence.cli.gate.contracts.review import Naming, load_contract, read_note, review_versions
 from whence.cli.gate.forms import exit_of
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.client.contracts import ContractText
 from whence.client.questions import Client, connect
-from whence.errors import ApiError, ArtifactError, NodeNotFoundError, RulesFileError
+from whence.errors import ArtifactError, NodeNotFoundError, RulesFileError
 from whence.govern.contracts.contract import DBT, Contract, ContractTable
 from whence.govern.contracts.events import apply_event
 from whence.govern.contracts.read import read_contract
@@ -25,8 +24,6 @@ from whence.govern.contracts.versions import step_between
 from whence.govern.gate.policy import Verdict
 from whence.model.names import DatasetName
 from whence.openlineage.authority.restrictions import person_uri
-
-_WAIT_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,26 +115,15 @@ def _is_same(held: ContractText | None, contract: Contract) -> bool:
 def _send(
     contract: Contract, targets: Sequence[tuple[ContractTable, DatasetName]], how: Application, producer: str
 ) -> None:
-    """Send one event a dataset, and wait a little until the answers have them. Raises ApiError, also if the key lacks
-    the role. `producer`: who the key belongs to, for a server takes assertions of a person from nobody else.
+    """Send one event a dataset. Raises ApiError. `producer`: who the key belongs to, for a server takes assertions of a
+    person from nobody else.
     """
-    position = ""
     at = time.time_ns() // 1_000
-    collector = Collector(how.url)
-    try:
-        for table, dataset in targets:
-            event = apply_event(contract, table, dataset, at=at, producer=producer, approved_by=how.approved_by)
-            reply = collector.post("/api/v1/lineage", json.dumps(event).encode())
-            if reply.status != 201:
-                raise ApiError(how.url, str(reply.json.get("reason") or reply.json.get("detail")))
-            if reply.json.get("restricted"):
-                reason = f"{dataset}: {reply.json['warnings'][0]} (`whence access grant`)"
-                raise ApiError(how.url, reason)
-            position = str(reply.json.get("position") or position)
-        if position:
-            collector.get(f"/api/v2/progress?wait_for={position}&timeout={_WAIT_SECONDS}")
-    finally:
-        collector.close()
+    made = (
+        (str(dataset), apply_event(contract, table, dataset, at=at, producer=producer, approved_by=how.approved_by))
+        for table, dataset in targets
+    )
+    send_declarations(how.url, made)
 
 
 def _print(contract: Contract, review: Review | None, applied: Sequence[Applied], output: Output) -> None:
