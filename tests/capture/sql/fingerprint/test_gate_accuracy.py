@@ -23,5 +23,5 @@ def test_no_figure_is_below_its_floor(name: str) -> None:
 @pytest.mark.parametrize("name", CORPORA)
 def test_every_change_of_a_corpus_has_a_reason_and_a_file(name: str) -> None:
     changes = [change for one in scored(name) for change in one.changes]
-    assert len(changes) >= 30
+    assert len(changes) >= sum(not one.is_harmless for one in scored(name))
     assert all(change.reason and change.file for change in changes)
