@@ -14,7 +14,7 @@ from whence.govern.incidents.incident import Act as IncidentAct
 from whence.govern.incidents.incident import Change, Incident
 from whence.govern.incidents.records import IncidentTransition
 from whence.govern.notifications.incident_notices import list_notices
-from whence.govern.notifications.notice import Notice
+from whence.govern.notifications.notice import Act, Notice
 from whence.govern.notifications.outbox import DAY, Delivery, Notices, find_alerts, find_deliveries
 from whence.govern.notifications.receipts import Receipts, receipt_of, receipts_of
 from whence.govern.notifications.receivers_file import read_receivers
@@ -35,7 +35,7 @@ def found(transitions: Sequence[IncidentTransition], receipts: Receipts = NOBODY
 
 
 def shape(deliveries: Sequence[Delivery]) -> list[tuple[str, str]]:
-    return [(one.receiver.name, one.act.notice.state) for one in deliveries]
+    return [(one.receiver.name, one.act.notice.state) for one in deliveries if isinstance(one.act, Act)]
 
 
 def done(deliveries: Sequence[Delivery], before: Sequence[ReceiptRecord] = ()) -> list[ReceiptRecord]:
@@ -86,7 +86,7 @@ def test_an_incident_that_takes_the_place_of_others_goes_on_under_the_first_one(
     into = wider[0].record.incident
     both = [*history(1, ("open", "merged"), into=into), *history(2, ("open", "merged"), into=into, start=NOW + MINUTE)]
     later = found([*both, *wider], known)
-    pager = [one.act for one in later if one.receiver.name == "pager"]
+    pager = [one.act for one in later if one.receiver.name == "pager" and isinstance(one.act, Act)]
     threads = [found(one)[0].act.thread for one in (first, second)]
     assert [(one.notice.incident, one.thread, one.notice.is_over) for one in pager] == [
         (second[0].record.incident, threads[1], True),  # one page remains, under the first one's name

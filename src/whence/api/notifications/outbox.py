@@ -1,4 +1,4 @@
-"""The outbox: sends notifications of incidents while the server runs, in one instance at a time.
+"""The outbox: sends notifications of incidents, and reports, while the server runs, in one instance at a time.
 
 What is to be sent follows from the store alone. A delivery is done when its receipt is in the log. A process that is
 killed between the two sends again, under the same id.
@@ -17,8 +17,9 @@ from whence.errors import DeliveryError, EventError, LogError, StoreBusyError, S
 from whence.govern.notifications.adapters.alertmanager import post_alerts
 from whence.govern.notifications.adapters.http import Http, open_http
 from whence.govern.notifications.deliver import deliver
+from whence.govern.notifications.messages import Message
 from whence.govern.notifications.notice import Act
-from whence.govern.notifications.outbox import Delivery, Notices, find_alerts, find_deliveries
+from whence.govern.notifications.outbox import Delivery, Notices, find_alerts, find_deliveries, find_messages
 from whence.govern.notifications.receipts import Receipts, receipt_event, receipt_of, receipts_of
 from whence.govern.notifications.receivers import AlertmanagerReceiver, Receiver, Receivers
 from whence.govern.notifications.rendering.alertmanager import Alert
@@ -33,6 +34,8 @@ _SHARE = 0.05
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0
 
 Json = dict[str, Any]
+SendMessage = Callable[[Http, Receiver, Message, str], str]
+"""Sends a message beside incidents, with links to an address. Returns where it is. Raises DeliveryError."""
 log = logging.getLogger(__name__)
 
 
@@ -92,9 +95,11 @@ class Outbox:
         is_current: Callable[[], Awaitable[bool]],
         hold_lock: Callable[[], AbstractContextManager[Callable[[], None]]],
         add_details: Callable[[Act], Act] = lambda act: act,
+        send_message: SendMessage | None = None,
     ) -> None:
         self._receivers, self._read, self._append = receivers, read, append
         self._is_current, self._hold_lock, self._add_details = is_current, hold_lock, add_details
+        self._send_message = send_message
         self._memory = _Memory()
         self._task: asyncio.Task[None] | None = None
         self.counts: dict[str, Counts] = {}
@@ -126,6 +131,8 @@ class Outbox:
         self._memory.receipts = [one for one in self._memory.receipts if one.act not in stored]
         receipts = receipts_of((*state.receipts, *self._memory.receipts))
         found = list(find_deliveries(state.incidents, receivers, receipts, int(began * 1e6)))
+        if self._send_message:
+            found += find_messages(receivers, receipts, int(began * 1e6))
         self._remember(found, receivers, began)
         with open_http() as http:
             by_receiver = [[one for one in found if one.receiver.name == name] for name in self.counts]
@@ -141,7 +148,7 @@ class Outbox:
         memory.attempts = {id_: one for id_, one in memory.attempts.items() if id_ in ids}
         self.counts = {one.name: self.counts.get(one.name, Counts()) for one in receivers.receivers}
         for name, counts in self.counts.items():
-            times = [one.act.notice.at / 1e6 for one in found if one.receiver.name == name]
+            times = [one.act.at / 1e6 for one in found if one.receiver.name == name]
             counts.pending, counts.oldest = len(times), max(now - min(times), 0.0) if times else 0.0
 
     async def _send_all(self, http: Http, found: Iterable[Delivery], base: str) -> int:
@@ -167,8 +174,7 @@ class Outbox:
         is_repeated = attempts.failed > 0 or one.act.id in self._memory.inherited
         known = receipts_of(self._memory.receipts).references.get(one.act.thread, "")
         act = replace(one.act, is_repeated=is_repeated, reference=one.act.reference or known)
-        act = await asyncio.to_thread(self._add_details, act)
-        reference = await asyncio.to_thread(deliver, http, one.receiver, act, base)
+        reference = await asyncio.to_thread(self._deliver, http, one.receiver, act, base)
         receipt = receipt_of(act, reference, attempts.failed + 1)
         self._memory.receipts.append(receipt)
         counts = self.counts[one.receiver.name]
@@ -176,6 +182,14 @@ class Outbox:
         counts.oldest = counts.oldest if counts.pending else 0.0
         event = receipt_event(act, receipt, time.time_ns() // 1_000)
         await self._append([json.dumps(event, ensure_ascii=False).encode()])
+
+    def _deliver(self, http: Http, receiver: Receiver, act: Act | Message, base: str) -> str:
+        match act:
+            case Act():
+                return deliver(http, receiver, self._add_details(act), base)
+            case Message():
+                assert self._send_message is not None
+                return self._send_message(http, receiver, act, base)
 
     def _fail(self, one: Delivery, attempts: _Attempts, error: DeliveryError) -> None:
         self.counts[one.receiver.name].failed += 1

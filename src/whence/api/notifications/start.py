@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from whence.api.collector.collect import Collector
 from whence.api.notifications.details import DetailReader
 from whence.api.notifications.outbox import Outbox, OutboxState
+from whence.api.notifications.reports import ReportSender
 from whence.api.operations.progress import ProgressWatch, is_current
 from whence.errors import ArtifactError
 from whence.govern.incidents.current import read_all_traits, read_incidents, read_streaks
@@ -40,6 +41,7 @@ def make_outbox(file: Path, event_log: Log, progress: ProgressWatch, collector: 
         partial(is_current, event_log, progress),
         partial(hold_outbox_lock, engine),
         DetailReader(engine, event_log).add_to,
+        ReportSender(engine, event_log).send,
     )
 
 

@@ -16,7 +16,9 @@ from whence.govern.notifications.deliver import deliver, kind_of, place_text, pr
 from whence.govern.notifications.notice import Act, Detail, Link, Notice, Severity, State, Symptom
 from whence.govern.notifications.receivers import Receiver, Receivers
 from whence.govern.notifications.receivers_file import read_receivers
+from whence.govern.notifications.report_schedules import ReportSchedule
 from whence.model.names import DatasetName
+from whence.query.answers.instants import iso
 
 _MINUTE = 60_000_000
 
@@ -85,12 +87,14 @@ def show_receivers(file: Path, output: Output) -> Exit:
         found = load_receivers(file)
     except RulesFileError as error:
         if output is Output.JSON:
-            print_document({"valid": False, "mistake": str(error), "receivers": []})
+            print_document({"valid": False, "mistake": str(error), "receivers": [], "reports": []})
         else:
             print_lines([Text(safe(str(error)))])
         return Exit.BLOCKED
     if output is Output.JSON:
-        print_document({"valid": True, "mistake": None, "receivers": [_document(one) for one in found.receivers]})
+        reports = [_schedule_document(one) for one in found.reports]
+        listed = [_document(one) for one in found.receivers]
+        print_document({"valid": True, "mistake": None, "receivers": listed, "reports": reports})
     else:
         print_lines(map(Text, _lines(found)))
     return Exit.OK
@@ -138,6 +142,9 @@ def _lines(found: Receivers) -> Iterator[str]:
     for one in found.receivers:
         limit = "" if one.namespaces == ("*",) else f"  sees {safe(', '.join(one.namespaces))}"
         yield f"{safe(one.name)}  {kind_of(one)}  {safe(place_text(one))}{limit}"
+    for schedule in found.reports:
+        due = iso(schedule.next_due(time.time_ns() // 1_000))
+        yield f"weekly report  {schedule.text}  to {safe(', '.join(schedule.receivers))}  next {due}"
     count = len(found.receivers)
     yield f"{count} receiver{'s' * (count != 1)}, valid"
 
@@ -149,6 +156,11 @@ def _document(one: Receiver) -> dict[str, Any]:
         "place": place_text(one),
         "namespaces": list(one.namespaces),
     }
+
+
+def _schedule_document(one: ReportSchedule) -> dict[str, Any]:
+    due = iso(one.next_due(time.time_ns() // 1_000))
+    return {"receivers": list(one.receivers), "weekly": one.text, "next": due}
 
 
 def _result(one: Receiver, mistake: str) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from whence.govern.notifications.adapters.http import Http, open_http
 from whence.govern.notifications.deliver import kind_of
 from whence.govern.notifications.receivers import EVERYTHING, EmailReceiver, Receiver, SlackReceiver
 from whence.govern.reports.rendering.messages import render_mail, render_slack
-from whence.model.access import OPEN, Grant, Role, Viewer
 from whence.query.answers.instants import iso
 
 RequestedWeek = tuple[str, int | None, int | None]
@@ -42,18 +41,11 @@ def _read(questions: ReportQuestions, requested: RequestedWeek, receiver: Receiv
     week, until, as_of = requested
     times = {"until": None if until is None else iso(until), "as_of": None if as_of is None else iso(as_of)}
     if isinstance(questions, StoreReports):
-        return questions.weekly_report(week=week, **times, viewer=viewer_of(receiver))
+        return questions.weekly_report(week=week, **times, viewer=receiver.viewer)
     if receiver.namespaces != EVERYTHING:
         reason = f"{receiver.name!r} may not see everything: send its report from the store, without --url"
         raise RulesFileError(file.as_posix(), reason)
     return questions.weekly_report(week=week, **times)
-
-
-def viewer_of(receiver: Receiver) -> Viewer:
-    """Who reads what a receiver gets: a reader of its namespaces."""
-    if receiver.namespaces == EVERYTHING:
-        return OPEN
-    return Viewer(name="receiver", grants=tuple(Grant(Role.READER, one) for one in receiver.namespaces))
 
 
 def _choose(file: Path, names: Sequence[str]) -> Sequence[Receiver]:

@@ -160,6 +160,11 @@ class Act:
     is_repeated: bool = False
 
     @property
+    def at(self) -> int:
+        """The time of the notice (µs)."""
+        return self.notice.at
+
+    @property
     def id(self) -> str:
         """The act's name: the same for every attempt."""
         return digest(self.notice.incident, self.notice.transition, self.receiver)

@@ -7,6 +7,7 @@ the same acts under the same ids.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from whence.govern.notifications.messages import Message, find_reports
 from whence.govern.notifications.notice import Act, Notice
 from whence.govern.notifications.receipts import Receipts
 from whence.govern.notifications.receivers import (
@@ -37,10 +38,10 @@ class Notices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """An act, and its receiver. Those of one thread are delivered in order."""
+    """An act or a message, and its receiver. Those of one thread are delivered in order."""
 
     receiver: Receiver
-    act: Act
+    act: Act | Message
 
 
 def find_deliveries(
@@ -55,6 +56,13 @@ def find_deliveries(
             for act in _relevant(acts, receiver, receipts, now):
                 if not receipts.has(act):
                     yield Delivery(receiver=receiver, act=act)
+
+
+def find_messages(receivers: Receivers, receipts: Receipts, now: int) -> Iterator[Delivery]:
+    """The messages beside incidents that receivers do not have at a time (µs)."""
+    for receiver, message in find_reports(receivers, now):
+        if not receipts.has(message):
+            yield Delivery(receiver=receiver, act=message)
 
 
 def find_alerts(

@@ -8,7 +8,8 @@ import msgspec
 
 from whence.govern.assertions import assert_facets
 from whence.govern.gate.impact import subject_of
-from whence.govern.notifications.notice import Act
+from whence.govern.notifications.messages import Message
+from whence.govern.notifications.notice import Act, digest
 from whence.model.catalog import RegisteredFacet, RegisteredFilter, RegistryKind, namespace_of_registered
 from whence.model.names import DatasetName, parse_node
 from whence.model.records.notifications import NOTIFICATION, ReceiptRecord, receipt_dataset
@@ -27,7 +28,7 @@ class Receipts:
     acts: frozenset[str] = frozenset()
     references: Mapping[str, str]
 
-    def has(self, act: Act) -> bool:
+    def has(self, act: Act | Message) -> bool:
         """Whether a receiver has a notification."""
         return act.id in self.acts
 
@@ -45,12 +46,17 @@ def receipts_of(records: Iterable[ReceiptRecord]) -> Receipts:
     return Receipts(acts=frozenset(acts), references=references)
 
 
-def receipt_of(act: Act, reference: str, attempts: int) -> ReceiptRecord:
-    """The receipt of an act."""
+def receipt_of(act: Act | Message, reference: str, attempts: int) -> ReceiptRecord:
+    """The receipt of an act, or of a message, which is its own incident and transition."""
+    match act:
+        case Act(notice=notice):
+            incident, dataset, transition = notice.incident, str(notice.root), notice.transition
+        case Message():
+            incident, dataset, transition = digest(act.key), str(act.about), act.key
     return ReceiptRecord(
-        incident=act.notice.incident,
-        dataset=str(act.notice.root),
-        transition=act.notice.transition,
+        incident=incident,
+        dataset=dataset,
+        transition=transition,
         receiver=act.receiver,
         act=act.id,
         thread=act.thread,
@@ -59,11 +65,12 @@ def receipt_of(act: Act, reference: str, attempts: int) -> ReceiptRecord:
     )
 
 
-def receipt_event(act: Act, record: ReceiptRecord, at: int) -> Json:
+def receipt_event(act: Act | Message, record: ReceiptRecord, at: int) -> Json:
     """The event that records a receipt at a time (µs)."""
     members = {name: value for name, value in msgspec.to_builtins(record).items() if value}
     facets = {NOTIFICATION: own_facet("NotificationDatasetFacet", **members)}
-    dataset = receipt_dataset(subject_of(act.notice.root).namespace, record)
+    about = act.notice.root if isinstance(act, Act) else act.about
+    dataset = receipt_dataset(subject_of(about).namespace, record)
     return assert_facets(dataset, at, PRODUCER, facets)
 
 

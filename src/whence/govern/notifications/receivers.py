@@ -8,7 +8,8 @@ from pathlib import Path
 
 from whence.errors import DeliveryError
 from whence.govern.notifications.notice import Notice
-from whence.model.access import matches_pattern
+from whence.govern.notifications.report_schedules import ReportSchedule
+from whence.model.access import OPEN, Grant, Role, Viewer, matches_pattern
 
 EVERYTHING = ("*",)
 
@@ -107,6 +108,13 @@ class Receiver:
     target: Target
     namespaces: tuple[str, ...] = EVERYTHING
 
+    @property
+    def viewer(self) -> Viewer:
+        """Who reads what it gets: a reader of its namespaces."""
+        if self.namespaces == EVERYTHING:
+            return OPEN
+        return Viewer(name="receiver", grants=tuple(Grant(Role.READER, one) for one in self.namespaces))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
@@ -144,6 +152,7 @@ class Receivers:
     receivers: tuple[Receiver, ...]
     route: Route
     url: str = ""
+    reports: tuple[ReportSchedule, ...] = ()
 
     def of(self, notice: Notice) -> tuple[Receiver, ...]:
         """Who is notified of an incident, each once, in the order of the file."""

@@ -24,6 +24,7 @@ from whence.govern.notifications.receivers import (
     Target,
     WebhookReceiver,
 )
+from whence.govern.notifications.report_schedules_file import read_schedules
 from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
 
 _LONGEST_NAME = 100
@@ -52,7 +53,8 @@ def read_receivers(text: str, file: str = "receivers.yaml") -> Receivers:
         raise stated["route"].mistake("the first route is the fallback: write its `receiver`")
     if route.match:
         raise stated["route"].mistake("the first route is the fallback: write `match` in its `routes`")
-    return Receivers(receivers=receivers, route=route, url=stated.get("url", ""))
+    reports = read_schedules(stated["reports"], {one.name: one for one in receivers}) if "reports" in stated else ()
+    return Receivers(receivers=receivers, route=route, url=stated.get("url", ""), reports=reports)
 
 
 def _read_route(node: Node, names: set[str], depth: int) -> Route:
@@ -242,4 +244,5 @@ _TOP: Mapping[str, Any] = {
     "url": _url,
     "receivers": lambda node: [_receiver(one) for one in node.list()],
     "route": lambda node: node,
+    "reports": lambda node: node,
 }

@@ -30,7 +30,7 @@ def read_calendars(node: Node) -> Mapping[str, Calendar]:
 
 
 def _calendar(name: str, node: Node) -> Calendar:
-    readers = {"timeZone": _zone, "open": _week, "holidays": _holidays, "exceptions": _exceptions}
+    readers = {"timeZone": read_zone, "open": _week, "holidays": _holidays, "exceptions": _exceptions}
     stated = read_members(node, readers, ("timeZone", "open"))
     country, subdivision = stated.get("holidays", ("", ""))
     calendar = Calendar(
@@ -46,7 +46,8 @@ def _calendar(name: str, node: Node) -> Calendar:
     return calendar
 
 
-def _zone(node: Node) -> str:
+def read_zone(node: Node) -> str:
+    """The name of a time zone. Raises RulesFileError."""
     try:
         return zone_named(node.filled()).key
     except ValueError as error:

@@ -6,7 +6,7 @@ from whence.errors import DeliveryError
 from whence.govern.notifications.adapters.http import Http, Json
 from whence.govern.notifications.notice import Act
 from whence.govern.notifications.receivers import SlackReceiver
-from whence.govern.notifications.rendering.slack import EVENT_TYPE, message
+from whence.govern.notifications.rendering.slack import EVENT_TYPE, message, metadata_of
 
 _NO_HISTORY = ("missing_scope", "not_in_channel", "channel_not_found")
 """The app may post and not read: then a message can be there twice after a kill."""
@@ -16,13 +16,23 @@ _GONE = ("message_not_found", "cant_update_message", "edit_window_closed")
 def deliver(http: Http, receiver: SlackReceiver, act: Act, base: str) -> str:
     """Post the message, or edit the one that is there. Returns its channel and time. Raises DeliveryError."""
     sent = message(act, base)
-    place = act.reference or (_find(http, receiver, act) if act.is_repeated else "")
+    oldest = min(one.at for one in (*act.earlier, act.notice))
+    place = act.reference or (_find(http, receiver, act.thread, oldest) if act.is_repeated else "")
     channel, _, time = place.partition("/")
     if time:
         edited = _call(http, receiver, "chat.update", {**sent, "channel": channel, "ts": time}, _GONE)
         if edited is not None:
             return place
     return post(http, receiver, sent)
+
+
+def post_once(http: Http, receiver: SlackReceiver, sent: Json, thread: str, since: int, *, is_repeated: bool) -> str:
+    """Post a message that is never edited, unless one of its thread was posted since a time (µs). Returns its place.
+
+    Raises DeliveryError.
+    """
+    place = _find(http, receiver, thread, since) if is_repeated else ""
+    return place or post(http, receiver, {**sent, "metadata": metadata_of(thread, thread)})
 
 
 def post(http: Http, receiver: SlackReceiver, sent: Json) -> str:
@@ -32,11 +42,10 @@ def post(http: Http, receiver: SlackReceiver, sent: Json) -> str:
     return f"{posted.get('channel') or receiver.channel}/{posted.get('ts')}"
 
 
-def _find(http: Http, receiver: SlackReceiver, act: Act) -> str:
-    """The message of the incident, if an earlier attempt posted it."""
-    oldest = min(one.at for one in (*act.earlier, act.notice)) / 1e6
+def _find(http: Http, receiver: SlackReceiver, thread: str, since: int) -> str:
+    """The message of a thread, if an earlier attempt posted it since a time (µs)."""
     query: dict[str, str | int] = {"channel": receiver.channel, "include_all_metadata": "true", "limit": 200}
-    query["oldest"] = f"{oldest:.6f}"
+    query["oldest"] = f"{since / 1e6:.6f}"
     found = _checked(
         receiver,
         "conversations.history",
@@ -46,7 +55,7 @@ def _find(http: Http, receiver: SlackReceiver, act: Act) -> str:
     for one in (found or {}).get("messages") or ():
         metadata = one.get("metadata") or {}
         payload = metadata.get("event_payload") or {}
-        if metadata.get("event_type") == EVENT_TYPE and payload.get("thread") == act.thread:
+        if metadata.get("event_type") == EVENT_TYPE and payload.get("thread") == thread:
             return f"{receiver.channel}/{one.get('ts')}"
     return ""
 

@@ -21,8 +21,12 @@ def message(act: Act, base: str = "") -> dict[str, Any]:
         notes=[*symptom_lines(notice)][:10],
         link=links[0][1] if links else "",
     )
-    metadata = {"event_type": EVENT_TYPE, "event_payload": {"thread": act.thread, "act": act.id}}
-    return {**content(shown), "metadata": metadata}
+    return {**content(shown), "metadata": metadata_of(act.thread, act.id)}
+
+
+def metadata_of(thread: str, act: str) -> dict[str, Any]:
+    """What a message is known by."""
+    return {"event_type": EVENT_TYPE, "event_payload": {"thread": thread, "act": act}}
 
 
 def _row(label: str, words: str) -> Block:
