@@ -167,6 +167,7 @@ const Findings = ({ of }: { of: IncidentDocument }) => {
             <td>{one.kind}</td>
             <th scope="row">
               <NodeLink id={one.dataset} />
+              {one.column && ` ${words.incidents.column} ${one.column}`}
             </th>
             <td data-label={rule} className="breaks">
               {[one.rule, one.reason].filter(Boolean).join(": ") || "–"}

@@ -31,6 +31,7 @@ INCIDENTS: Mapping[str, Any] = {
     "IncidentDocument.severity": "high",
     "IncidentFinding.id": "a57e50603af87945",
     "IncidentFinding.kind": "run",
+    "IncidentFinding.column": None,
     "IncidentFinding.rule": _JOB,
     "IncidentFinding.reason": "a run failed",
     "IncidentChange.state": "open",

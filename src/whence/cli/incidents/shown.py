@@ -120,7 +120,8 @@ def _history(found: IncidentDetail) -> Iterator[str]:
 def _finding(one: IncidentFinding) -> str:
     until = f" until {second(one.until)}" if one.until else ""
     texts = filter(None, (one.rule, one.reason))
-    return f"  {one.kind} since {second(one.since)}{until}  {safe(one.dataset)}: {safe(', '.join(texts)) or 'failed'}"
+    where = f"{one.dataset}, column {one.column}" if one.column else one.dataset
+    return f"  {one.kind} since {second(one.since)}{until}  {safe(where)}: {safe(', '.join(texts)) or 'failed'}"
 
 
 def _change(one: IncidentChange) -> str:

@@ -51,7 +51,7 @@ class Incidents(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IncidentFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a dataset."""
+    """What is wrong with a dataset, or with one column."""
 
     id: str
     kind: str
@@ -62,6 +62,7 @@ class IncidentFinding(msgspec.Struct, frozen=True, kw_only=True):
     notify: str | None
     reason: str | None
     run: str | None
+    column: str | None = None
 
 
 class IncidentChange(msgspec.Struct, frozen=True, kw_only=True):

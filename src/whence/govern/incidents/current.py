@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from whence.govern.contracts.evaluation.observations import ids_of
 from whence.govern.incidents.contract_violations import ContractGraph, read_violations
 from whence.govern.incidents.findings import Finding, findings_at
 from whence.govern.incidents.fold import fold_incidents
@@ -28,8 +29,9 @@ from whence.govern.incidents.sources import (
     failure_findings,
     slo_findings,
     tier_of,
+    without_contracted,
 )
-from whence.govern.slos.records import list_transitions
+from whence.govern.slos.records import list_declarations, list_transitions
 from whence.model.catalog import RunDatasets
 from whence.model.graph import FacetRow
 from whence.model.ids import node_id
@@ -113,16 +115,23 @@ def compute_incidents(catalog: Catalog, graph: ContractGraph, streaks: Streaks, 
 
 
 def _read_findings(catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int) -> Iterator[Finding]:
-    yield from slo_findings(list_transitions(catalog, until=at))
+    yield from slo_findings(list_transitions(catalog, until=at), _columns_of_slos(catalog, at))
     failures = list(_failures(catalog, graph, streaks.runs.found))
-    checks = list(_check_failures(graph, streaks.checks.found))
     violations = list(read_violations(catalog, graph, streaks.checks.results, at))
+    failed = list(_check_failures(graph, streaks.checks.found))
+    ids = ids_of(graph, sorted({one.dataset for one in failed} | {one.dataset for one in violations}))
+    checks = list(without_contracted(failed, violations, ids))
     datasets = {name for one in failures for name in one.outputs}
     datasets |= {one.dataset for one in checks} | {one.dataset for one in violations}
     tiers = read_tiers(graph, datasets)
     yield from failure_findings(failures, tiers)
     yield from check_findings(checks, tiers)
     yield from contract_findings(violations, tiers)
+
+
+def _columns_of_slos(catalog: Catalog, at: int) -> Mapping[tuple[str, str], str]:
+    declared = (one for some in list_declarations(catalog, at).values() for one in some)
+    return {(one.id, one.version): one.objective.column for one in declared if one.objective}
 
 
 def read_tiers(graph: Runs, datasets: Iterable[DatasetName]) -> Mapping[DatasetName, int]:

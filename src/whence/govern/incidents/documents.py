@@ -60,11 +60,14 @@ class IncidentList(TypedDict):
 
 
 class IncidentFinding(TypedDict):
-    """What is wrong with a dataset. `rule`, `reason`: null if they may name what the caller may not see."""
+    """What is wrong with a dataset, or with one column. `column`, `rule`, `reason`: null if there is none, or if they
+    may name what the caller may not see.
+    """
 
     id: str
     kind: str
     dataset: str
+    column: str | None
     rule: str | None
     since: str
     until: str | None
@@ -179,6 +182,7 @@ def finding_document(one: Finding, viewer: Viewer) -> IncidentFinding:
         "id": one.id,
         "kind": str(one.kind),
         "dataset": str(one.dataset),
+        "column": one.column or None if is_whole else None,
         "rule": _rule(one, viewer),
         "since": iso(one.since),
         "until": iso_or_none(one.until),

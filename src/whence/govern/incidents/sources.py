@@ -49,12 +49,17 @@ class CheckFailure:
     reason: str = ""
 
 
-def slo_findings(transitions: Iterable[Transition]) -> Iterator[Finding]:
-    """The findings of objectives, by their transitions in order: one while it is violated or an alert is open."""
+def slo_findings(
+    transitions: Iterable[Transition], columns: Mapping[tuple[str, str], str] | None = None
+) -> Iterator[Finding]:
+    """The findings of objectives, by their transitions in order: one while it is violated or an alert is open.
+
+    `columns`: by the id and the version of an objective, the column that it is about.
+    """
     current: dict[str, Finding] = {}
     for one in transitions:
         slo, is_wrong = one.record.slo, one.record.after == "violated" or one.record.notify is not None
-        found = current.pop(slo, None) or (_slo_finding(one) if is_wrong else None)
+        found = current.pop(slo, None) or (_slo_finding(one, columns or {}) if is_wrong else None)
         if found is None:
             continue
         if is_wrong or one.record.after in _STILL:
@@ -64,7 +69,7 @@ def slo_findings(transitions: Iterable[Transition]) -> Iterator[Finding]:
     yield from current.values()
 
 
-def _slo_finding(one: Transition) -> Finding | None:
+def _slo_finding(one: Transition, columns: Mapping[tuple[str, str], str]) -> Finding | None:
     dataset = parse_node(one.record.dataset)
     if not isinstance(dataset, DatasetName):
         return None
@@ -73,6 +78,7 @@ def _slo_finding(one: Transition) -> Finding | None:
         kind=FindingKind.SLO,
         rule=f"{one.record.service}/{one.record.name}",
         dataset=dataset,
+        column=columns.get((one.record.slo, one.record.version), ""),
         since=one.time,
         notify_rule="no alert of the objective is open",
         reason=one.record.reason,
@@ -120,6 +126,41 @@ def failure_findings(failures: Iterable[Failure], tiers: Mapping[DatasetName, in
                 run=str(one.run),
                 source=f"{one.run.job} {one.id}",
             )
+
+
+def without_contracted(
+    failures: Iterable[CheckFailure], violations: Iterable[Violation], ids: Mapping[DatasetName, frozenset[int]]
+) -> Iterator[CheckFailure]:
+    """Failed checks without the times in which they violate a rule of a contract: that is one thing, and one finding.
+
+    `ids`: of each dataset, under all its names.
+    """
+    violated: dict[tuple[frozenset[int], str, str], list[Violation]] = {}
+    for one in violations:
+        violated.setdefault((ids[one.dataset], one.verdict.rule, one.verdict.column.casefold()), []).append(one)
+    for failure in failures:
+        key = ids[failure.dataset], failure.check, (failure.column or "").casefold()
+        yield from _outside(failure, sorted(violated.get(key, ()), key=lambda one: one.since))
+
+
+def _outside(failure: CheckFailure, violations: Iterable[Violation]) -> Iterator[CheckFailure]:
+    """The parts of a failure that are outside of violations, in order. The first moment keeps its id."""
+    begin: int | None = failure.since
+    for one in violations:
+        if begin is None or (one.until is not None and one.until <= begin):
+            continue
+        if failure.until is not None and failure.until <= one.since:
+            break
+        if begin < one.since:
+            yield _part(failure, begin, one.since)
+        begin = one.until
+    if begin is not None and (failure.until is None or begin < failure.until):
+        yield _part(failure, begin, failure.until)
+
+
+def _part(failure: CheckFailure, since: int, until: int | None) -> CheckFailure:
+    id_ = failure.id if since == failure.since else f"{failure.id}/{since}"
+    return replace(failure, id=id_, since=since, until=until)
 
 
 def check_findings(failures: Iterable[CheckFailure], tiers: Mapping[DatasetName, int]) -> Iterator[Finding]:

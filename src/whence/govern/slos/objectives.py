@@ -159,6 +159,14 @@ class Objective:
         return Budgeting.TIMESLICES if isinstance(self.indicator, Freshness) else Budgeting.OCCURRENCES
 
     @property
+    def column(self) -> str:
+        """The column that its indicator is about; empty: the dataset."""
+        match self.indicator:
+            case Quality() | Measured() | Check():
+                return self.indicator.column
+        return ""
+
+    @property
     def alerting(self) -> tuple[BurnRate | Misses, ...]:
         """All its alerts."""
         return (*self.burn_rates, *self.misses)

@@ -37,6 +37,7 @@ export const incidents = {
   findings: "Findings",
   kind: "Kind",
   dataset: "Dataset",
+  column: "column",
   rule: "Rule",
   history: "History",
   causes: "Possible causes",

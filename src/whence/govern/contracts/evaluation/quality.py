@@ -177,7 +177,7 @@ def _decide(rule: PromisedRule, found: Range, report: Report) -> RuleVerdict:
         column=rule.column,
         outcome=outcome,
         expected=expected_text(rule),
-        observed=f"{found.text}{unit}",
+        observed=f"{found.describe(rule.operators)}{unit}",
         reason=reason,
         time=report.time,
         run=report.run,

@@ -34,6 +34,10 @@ class RuleVerdict:
     run: RunName | None = None
 
 
+_DIGITS = (6, 9, 12, 17)
+_MOST_COUNTED = 1e15
+
+
 @dataclass(frozen=True, slots=True)
 class Range:
     """The values that a number may have: one, if the two ends are equal."""
@@ -41,12 +45,24 @@ class Range:
     low: float
     high: float
 
-    @property
-    def text(self) -> str:
-        """As people read it."""
-        if self.low == self.high:
-            return f"{self.low:.15g}"
-        return f"at least {self.low:.15g}" if self.high == float("inf") else f"{self.low:.15g} to {self.high:.15g}"
+    def describe(self, operators: Mapping[str, Any] | None = None) -> str:
+        """As people read it: with six digits, or with as many as it takes to see whether the operators are
+        fulfilled.
+        """
+        wanted = fulfils(operators or {}, self)
+        for digits in _DIGITS:
+            low, high = (number_text(end, digits) for end in (self.low, self.high))
+            if fulfils(operators or {}, Range(float(low), float(high))) is wanted:
+                break
+        if low == high:
+            return low
+        return f"at least {low}" if self.high == float("inf") else f"{low} to {high}"
+
+
+def number_text(value: float, digits: int = 6) -> str:
+    """A number as people read it: counts are whole, all else is rounded to so many digits."""
+    is_count = abs(value) < _MOST_COUNTED and value == int(value)
+    return f"{value:.0f}" if is_count else f"{value:.{digits}g}"
 
 
 def fulfils(operators: Mapping[str, Any], found: Range) -> bool | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from whence.govern.contracts.evaluation.quality import Report, judge_quality
-from whence.govern.contracts.evaluation.verdicts import Outcome, Range, RuleVerdict, fulfils
+from whence.govern.contracts.evaluation.verdicts import Outcome, Range, RuleVerdict, fulfils, number_text
 from whence.govern.slos.calendars import Calendar, hours_on, zone_named
 from whence.govern.slos.evaluation.facts import Facts, SchemaSeen, Write, refreshing
 from whence.govern.slos.evaluation.volume import Volumes, judge_volumes
@@ -101,7 +101,7 @@ def _measured(indicator: Measured, reports: Sequence[Report]) -> Iterator[Occurr
             yield Occurrence(
                 time=report.time,
                 good=fulfils(indicator.operators, found),
-                observed=found.text,
+                observed=found.describe(indicator.operators),
                 expected=f"{indicator.metric} {bounds}",
                 run=report.run,
             )
@@ -161,7 +161,7 @@ def _volumes(indicator: Volume, facts: Facts) -> Iterator[Occurrence]:
         yield Occurrence(
             time=write.time,
             good=found.good,
-            observed=f"{found.rows:.15g} rows",
+            observed=f"{number_text(found.rows)} rows",
             expected="" if found.least is None else f"{found.least:,.0f} to {found.most:,.0f} rows",
             reason=found.reason,
             run=write.run,
