@@ -104,7 +104,8 @@ def enforce(event: Json, notes: Notes) -> Json:
     for at, lacking in withheld.items():
         notes.add(at, f"{NOT_APPLIED}: the sender may not {_describe_needs(lacking)}")
     if restriction and (count := len(withheld) + restriction.person):
-        lacking = tuple(dict.fromkeys(need for needs in withheld.values() for need in needs))
+        # In the order of their places: they were found in that of sets, which differs between processes.
+        lacking = tuple(dict.fromkeys(need for _, needs in sorted(withheld.items()) for need in needs))
         # Sorts before all other warnings, so that the limit of warnings never cuts it.
         notes.add("", f"{NOT_APPLIED}: {count} assertion{'s' * (count > 1)}{_describe_reason(lacking)}")
     return kept
