@@ -21,6 +21,8 @@ _HAPPENED: Mapping[tuple[str, str], str] = {
     ("contract", "changed"): "has another version of its contract",
     ("contract", "violated"): "began to violate its contract",
     ("contract", "fulfilled"): "no longer violates its contract",
+    ("objective", "violated"): "began to miss an objective",
+    ("objective", "fulfilled"): "meets its objective again",
     ("quality", "failed"): "began to fail a check",
     ("quality", "recovered"): "passes its check again",
     ("run", "failed"): "began to fail",
@@ -48,7 +50,8 @@ class ChangedPart(msgspec.Struct, frozen=True, kw_only=True):
 class ChangeUpstream(msgspec.Struct, frozen=True, kw_only=True):
     """A change, `distance` hops upstream of the requested node (0: at the node itself).
 
-    `kind`: schema, lineage, contract, quality or run. `job` and `run` brought it, `event` proves it; None: not known.
+    `kind`: schema, lineage, contract, objective, quality or run. `job` and `run` brought it, `event` proves it; None:
+    not known.
     """
 
     time: str

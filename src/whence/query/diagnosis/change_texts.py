@@ -25,6 +25,8 @@ def _part_text(kind: ChangeKind, part: Part) -> str:
             return f"lineage{end}{f' to {part.name}' if part.name else ''} {_turn(part)}"
         case ChangeKind.QUALITY:
             return f"check {part.name} failed: {part.after}" if part.after else f"check {part.name} failed"
+        case ChangeKind.OBJECTIVE:
+            return f"objective {part.name} {_turn(part)}"
     return f"contract: {part.name} {_turn(part)}"
 
 

@@ -29,6 +29,7 @@ _KINDS: Mapping[values.ChangeKind, ChangeKind] = {
     values.ChangeKind.SCHEMA: ChangeKind.SCHEMA,
     values.ChangeKind.LINEAGE: ChangeKind.LINEAGE,
     values.ChangeKind.CONTRACT: ChangeKind.CHECK,
+    values.ChangeKind.OBJECTIVE: ChangeKind.CHECK,
     values.ChangeKind.QUALITY: ChangeKind.CHECK,
     values.ChangeKind.RUN: ChangeKind.FAILURE,
 }

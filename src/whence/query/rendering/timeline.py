@@ -10,7 +10,7 @@ from whence.query.rendering import documents
 from whence.query.rendering.answers import event_document
 from whence.query.rendering.listings import Listing
 
-Kind = Literal["schema", "lineage", "contract", "quality", "run"]
+Kind = Literal["schema", "lineage", "contract", "objective", "quality", "run"]
 Change = Literal["added", "removed", "changed", "failed", "recovered", "violated", "fulfilled"]
 Reason = Literal[
     "hidden",

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from whence.govern.contracts.evaluation.observations import Observed
 from whence.govern.contracts.evaluation.transitions import COLUMN, Transition, find_transitions
 from whence.govern.contracts.evaluation.verdicts import Outcome
+from whence.govern.slos.histories import list_objective_changes
 from whence.model.ids import Kind, kind_of, node_id
 from whence.openlineage.facets.facet_keys import CONTRACT_VERSION
 from whence.query.history.changes.contracts import ContractChange, ContractChanges
+from whence.query.history.changes.objectives import ObjectiveChange
 from whence.query.history.changes.values import Change
 from whence.query.lookup.contracts import CARRIERS, ContractedDataset, ContractVersion, contracted_datasets
 from whence.query.ports.catalog import Catalog
@@ -19,7 +21,7 @@ VERSION = "version"
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedContracts:
-    """The contracts in a catalog, evaluated over a graph: the port `ContractHistories`."""
+    """The contracts in a catalog, evaluated over a graph, and its objectives: the port `ContractHistories`."""
 
     catalog: Catalog
     graph: Observed
@@ -40,6 +42,10 @@ class EvaluatedContracts:
         rules = [_rule_change(one, events) for one in found.found if one.time > since]
         versions = _version_changes(dataset, events, since, until)
         return ContractChanges(found=(*versions, *rules), complete=found.complete)
+
+    def objective_changes(self, since: int, until: int) -> Sequence[ObjectiveChange]:
+        """The objectives that began or ceased to be violated after `since` and not after `until` (µs)."""
+        return list_objective_changes(self.catalog, self.graph, since, until)
 
     def _events(self, dataset_id: int) -> Mapping[int, int]:
         """When columns were reported and versions applied (µs), and by which event."""

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, RunName
+from whence.query.history.changes.objectives import ObjectiveChange
 from whence.query.history.changes.scope import Scope, unknown_nodes
 from whence.query.history.changes.values import Change, ChangeKind, NotKnown, Part, Proof, Unknown, UpstreamChange
 
@@ -42,7 +43,7 @@ class ContractChanges:
 
 
 class ContractHistories(Protocol):
-    """The contracts of datasets, and their changes."""
+    """The contracts and objectives of datasets, and their changes."""
 
     def contracted(self, dataset_ids: Sequence[int]) -> Sequence[int]:
         """The datasets among these that have, or had, a contract."""
@@ -50,6 +51,10 @@ class ContractHistories(Protocol):
 
     def changes(self, dataset_id: int, since: int, until: int) -> ContractChanges:
         """The changes of the contract of a dataset after `since` and not after `until` (µs)."""
+        ...
+
+    def objective_changes(self, since: int, until: int) -> Sequence[ObjectiveChange]:
+        """The objectives that began or ceased to be violated after `since` and not after `until` (µs)."""
         ...
 
 

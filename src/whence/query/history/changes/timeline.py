@@ -9,6 +9,7 @@ from whence.query.answers.completeness import completeness_of
 from whence.query.answers.values import Completeness, Question
 from whence.query.history.changes.contracts import ContractHistories, contract_changes
 from whence.query.history.changes.lineage import lineage_changes
+from whence.query.history.changes.objectives import objective_changes
 from whence.query.history.changes.period import Period
 from whence.query.history.changes.schemas import schema_changes
 from whence.query.history.changes.scope import Scope, scope_of
@@ -49,6 +50,7 @@ def changes_in(
     """What changed at the nodes of a scope in a period."""
     since, until = period.since, period.until
     found = lineage_changes(graph, scope, since, until)
+    found += objective_changes(contracts.objective_changes(since, until), scope)
     not_known = list(scope.not_known)
     for some, unknown in (
         schema_changes(graph, scope, since, until),

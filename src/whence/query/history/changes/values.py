@@ -15,12 +15,15 @@ class ChangeKind(StrEnum):
     SCHEMA = "schema"
     LINEAGE = "lineage"
     CONTRACT = "contract"
+    OBJECTIVE = "objective"
     QUALITY = "quality"
     RUN = "run"
 
 
 class Change(StrEnum):
-    """How it changed. A run or a check fails or recovers; the rule of a contract is violated or fulfilled."""
+    """How it changed. A run or a check fails or recovers; the rule of a contract, or an objective, is violated or
+    fulfilled.
+    """
 
     ADDED = "added"
     REMOVED = "removed"
@@ -35,8 +38,8 @@ class Change(StrEnum):
 class Part:
     """One thing that changed: a column, an edge, a check, a rule, a version or the state of a run.
 
-    `name`: of the column, check or rule. Of an edge, `end` is the node from which it comes, and `name` the column that
-    it leads to, if the change is at a whole dataset. `before` and `after` are empty where it did not exist.
+    `name`: of the column, check, rule or objective. Of an edge, `end` is the node from which it comes, and `name` the
+    column that it leads to, if the change is at a whole dataset. `before` and `after` are empty where it did not exist.
     """
 
     change: Change
