@@ -13,8 +13,8 @@ from fixtures.stores_of_events import apply_bodies
 from govern.notifications.notices import MINUTE, NOW
 from govern.notifications.services import TOKEN, Mailbox, Slack, mail_server, serving
 from whence.api.notifications import outbox as outboxes
+from whence.api.notifications.messages import MessageSender
 from whence.api.notifications.outbox import Outbox
-from whence.api.notifications.reports import ReportSender
 from whence.api.notifications.start import read_outbox_state
 from whence.errors import LogError
 from whence.govern.notifications.receivers_file import read_receivers
@@ -70,7 +70,7 @@ def test_each_receiver_gets_a_report_once(store: Engine, tmp_path: Path, monkeyp
         return True
 
     def send() -> int:
-        sender = ReportSender(store, SegmentLog(tmp_path / "log")).send
+        sender = MessageSender(store, SegmentLog(tmp_path / "log")).send
         outbox = Outbox(
             lambda: receivers,
             lambda _: read_outbox_state(store, NOW),

@@ -89,3 +89,29 @@ def test_a_receiver_that_fails_does_not_keep_the_others_from_theirs(tmp_path: Pa
         "the environment variable TEST_WEBHOOK_SECRET: there is no secret; set it where this process runs",
         None,
     )
+
+
+def test_a_trial_of_retraining_is_for_the_webhooks_of_the_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_WEBHOOK_SECRET", SECRET)
+    hook = Webhook()
+    with serving(hook) as url:
+        text = FILE.replace("https://hooks.example.com/T0/secret-path", url)
+        text += "retrain: [{receiver: hook, models: [churn*], on: schema}]\n"
+        found = json.loads(ask(tmp_path, text, "test", "--retrain", "churn_v2", "--output", "json").stdout)
+        (one,) = found["receivers"]
+        content = json.loads(one["content"])
+        assert (one["name"], content["type"]) == ("hook", "model.retrain")
+        assert content["data"]["model"] == "dataset:prod:churn_v2"
+        assert (
+            json.loads(ask(tmp_path, text, "test", "--retrain", "spam", "--output", "json").stdout)["receivers"] == []
+        )
+        assert not hook.received
+        assert ask(tmp_path, text, "test", "--retrain", "churn_v2", "--send").exit_code == 0
+    assert [body["type"] for body in hook.received.values()] == ["model.retrain"]
+    for wrong in (
+        text.replace("receiver: hook, models", "receiver: mail, models"),
+        text.replace("on: schema", "on: x"),
+    ):
+        assert ask(tmp_path, wrong, "receivers").exit_code == 5

@@ -23,6 +23,7 @@ from whence.govern.notifications.outbox import Delivery, Notices, find_alerts, f
 from whence.govern.notifications.receipts import Receipts, receipt_event, receipt_of, receipts_of
 from whence.govern.notifications.receivers import AlertmanagerReceiver, Receiver, Receivers
 from whence.govern.notifications.rendering.alertmanager import Alert
+from whence.govern.retraining.triggers import RetrainTrigger
 from whence.model.records.notifications import ReceiptRecord
 
 LOOK_SECONDS = 10.0
@@ -41,10 +42,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxState:
-    """What is in the store: the notices of incidents, and the receipts in order."""
+    """What is in the store: the notices of incidents, the receipts in order, and what triggers retraining."""
 
     incidents: Sequence[Notices]
     receipts: Sequence[ReceiptRecord]
+    triggers: Sequence[RetrainTrigger] = ()
 
 
 @dataclass(slots=True)
@@ -132,7 +134,7 @@ class Outbox:
         receipts = receipts_of((*state.receipts, *self._memory.receipts))
         found = list(find_deliveries(state.incidents, receivers, receipts, int(began * 1e6)))
         if self._send_message:
-            found += find_messages(receivers, receipts, int(began * 1e6))
+            found += find_messages(receivers, receipts, int(began * 1e6), state.triggers)
         self._remember(found, receivers, began)
         with open_http() as http:
             by_receiver = [[one for one in found if one.receiver.name == name] for name in self.counts]

@@ -9,8 +9,8 @@ from sqlalchemy import Engine
 
 from whence.api.collector.collect import Collector
 from whence.api.notifications.details import DetailReader
+from whence.api.notifications.messages import MessageSender
 from whence.api.notifications.outbox import Outbox, OutboxState
-from whence.api.notifications.reports import ReportSender
 from whence.api.operations.progress import ProgressWatch, is_current
 from whence.errors import ArtifactError
 from whence.govern.incidents.current import read_all_traits, read_incidents, read_streaks
@@ -18,6 +18,8 @@ from whence.govern.notifications.incident_notices import list_notices
 from whence.govern.notifications.receipts import list_receipts
 from whence.govern.notifications.receivers import Receivers
 from whence.govern.notifications.receivers_file import read_receivers
+from whence.govern.retraining.reading import read_triggers
+from whence.govern.retraining.triggers import RetrainRoute
 from whence.log import Log
 from whence.openlineage.authority.restrictions import FULL
 from whence.store.connection.lock import hold_outbox_lock
@@ -36,23 +38,25 @@ def make_outbox(file: Path, event_log: Log, progress: ProgressWatch, collector: 
 
     return Outbox(
         receivers.read,
-        partial(read_outbox_state, engine),
+        lambda now: read_outbox_state(engine, now, receivers.read().retrain),
         append,
         partial(is_current, event_log, progress),
         partial(hold_outbox_lock, engine),
         DetailReader(engine, event_log).add_to,
-        ReportSender(engine, event_log).send,
+        MessageSender(engine, event_log).send,
     )
 
 
-def read_outbox_state(engine: Engine, now: int) -> OutboxState:
-    """The notices of incidents at a time (µs), and the receipts. Raises StoreError."""
+def read_outbox_state(engine: Engine, now: int, retrain: Sequence[RetrainRoute] = ()) -> OutboxState:
+    """The notices of incidents at a time (µs), the receipts, and the triggers of some routes. Raises StoreError."""
     with snapshot(engine) as connection:
         catalog, graph = StoreCatalog(connection), StoreGraph(connection)
         receipts = list_receipts(catalog)
         found = read_incidents(catalog, graph, read_streaks(connection, now), now, is_past=False)
         traits = read_all_traits(graph, {one.root for one in found.incidents})
-        return OutboxState(incidents=list_notices(found.incidents, found.transitions, traits, now), receipts=receipts)
+        notices = list_notices(found.incidents, found.transitions, traits, now)
+        triggers = list(read_triggers(catalog, graph, retrain, found.incidents, now))
+        return OutboxState(incidents=notices, receipts=receipts, triggers=triggers)
 
 
 class ReceiversOnDisk:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
+from whence.cli.alerts.retrain_trial import RetrainTrial
 from whence.cli.gate.contracts.files import read_text
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.errors import DeliveryError, RulesFileError
@@ -60,20 +61,34 @@ class Trial:
             links=(Link(title="Open in Whence", path="/ui/"),),
         )
 
+    def receivers_of(self, found: Receivers, now: int) -> Sequence[Receiver]:
+        """Whom the routes choose."""
+        return found.of(self.notice(now))
 
-def show_trial(file: Path, trial: Trial, receivers: Sequence[str], output: Output, *, is_sent: bool) -> Exit:
-    """Print what each receiver of an incident would get, or send it. `receivers`: names; by the routes if empty.
+    def render(self, receiver: Receiver, now: int, base: str) -> str:
+        """What a receiver gets."""
+        return preview(receiver, _act(receiver, self.notice(now)), base)
+
+    def send(self, http: Http, receiver: Receiver, now: int, base: str) -> None:
+        """Send it. Raises DeliveryError."""
+        deliver(http, receiver, _act(receiver, self.notice(now)), base)
+
+
+def show_trial(
+    file: Path, trial: Trial | RetrainTrial, receivers: Sequence[str], output: Output, *, is_sent: bool
+) -> Exit:
+    """Print what each receiver of a trial would get, or send it. `receivers`: names; by the routes if empty.
 
     Raises ArtifactError, RulesFileError.
     """
     found = load_receivers(file)
-    notice = trial.notice(time.time_ns() // 1_000)
-    chosen = _named(found, receivers, file) if receivers else found.of(notice)
+    now = time.time_ns() // 1_000
+    chosen = _named(found, receivers, file) if receivers else trial.receivers_of(found, now)
     if not is_sent:
-        _show(found, chosen, notice, output)
+        _show(chosen, [trial.render(one, now, found.url) for one in chosen], output)
         return Exit.OK
     with open_http() as http:
-        results = [(one, _attempt(http, found, one, notice)) for one in chosen]
+        results = [(one, _attempt(http, trial, one, now, found.url)) for one in chosen]
     if output is Output.JSON:
         print_document({"sent": [_result(one, mistake) for one, mistake in results]})
     else:
@@ -113,8 +128,8 @@ def _named(found: Receivers, names: Sequence[str], file: Path) -> tuple[Receiver
     return tuple(known[name] for name in names)
 
 
-def _show(found: Receivers, chosen: Sequence[Receiver], notice: Notice, output: Output) -> None:
-    rendered = [(one, preview(one, _act(one, notice), found.url)) for one in chosen]
+def _show(chosen: Sequence[Receiver], contents: Sequence[str], output: Output) -> None:
+    rendered = list(zip(chosen, contents, strict=True))
     if output is Output.JSON:
         print_document({"receivers": [{**_document(one), "content": content} for one, content in rendered]})
         return
@@ -124,10 +139,10 @@ def _show(found: Receivers, chosen: Sequence[Receiver], notice: Notice, output: 
     print_lines([Text("nothing was sent; send it with --send")])
 
 
-def _attempt(http: Http, found: Receivers, one: Receiver, notice: Notice) -> str:
+def _attempt(http: Http, trial: Trial | RetrainTrial, one: Receiver, now: int, base: str) -> str:
     """Send; returns why it failed, empty if it did not."""
     try:
-        deliver(http, one, _act(one, notice), found.url)
+        trial.send(http, one, now, base)
     except DeliveryError as error:
         return str(error)
     return ""

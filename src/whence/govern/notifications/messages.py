@@ -1,11 +1,12 @@
 """What receivers get once, beside notices of incidents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from whence.govern.notifications.notice import digest
 from whence.govern.notifications.receivers import Receiver, Receivers
 from whence.govern.reports.period import ReportPeriod, read_report_period
+from whence.govern.retraining.triggers import RetrainTrigger
 from whence.model.catalog import REGISTRY
 from whence.model.names import DatasetName
 
@@ -26,7 +27,7 @@ class Message:
     receiver: str
     about: DatasetName
     at: int
-    content: ReportPeriod
+    content: ReportPeriod | RetrainTrigger
     reference: str = ""
     is_repeated: bool = False
 
@@ -58,3 +59,20 @@ def find_reports(receivers: Receivers, now: int) -> Iterator[tuple[Receiver, Mes
             due.setdefault(message.id, message)
     for message in due.values():
         yield by_name[message.receiver], message
+
+
+def find_retrainings(receivers: Receivers, triggers: Sequence[RetrainTrigger]) -> Iterator[tuple[Receiver, Message]]:
+    """Who is notified of which triggers, each once. Who may not see a model learns nothing of it."""
+    for one in triggers:
+        names = {
+            name
+            for route in receivers.retrain
+            if one.kind in route.kinds and route.is_for(one.model)
+            for name in route.receivers
+        }
+        for receiver in receivers.receivers:
+            if receiver.name in names and receiver.viewer.can_see(one.model):
+                yield (
+                    receiver,
+                    Message(key=one.key, receiver=receiver.name, about=one.model, at=one.since, content=one),
+                )

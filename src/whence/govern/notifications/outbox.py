@@ -7,7 +7,7 @@ the same acts under the same ids.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from whence.govern.notifications.messages import Message, find_reports
+from whence.govern.notifications.messages import Message, find_reports, find_retrainings
 from whence.govern.notifications.notice import Act, Notice
 from whence.govern.notifications.receipts import Receipts
 from whence.govern.notifications.receivers import (
@@ -18,6 +18,7 @@ from whence.govern.notifications.receivers import (
     SlackReceiver,
 )
 from whence.govern.notifications.rendering.alertmanager import Alert, alerts, ended
+from whence.govern.retraining.triggers import RetrainTrigger
 
 DAY = 86_400_000_000
 OLDEST = 3 * DAY
@@ -58,9 +59,11 @@ def find_deliveries(
                     yield Delivery(receiver=receiver, act=act)
 
 
-def find_messages(receivers: Receivers, receipts: Receipts, now: int) -> Iterator[Delivery]:
+def find_messages(
+    receivers: Receivers, receipts: Receipts, now: int, triggers: Sequence[RetrainTrigger] = ()
+) -> Iterator[Delivery]:
     """The messages beside incidents that receivers do not have at a time (µs)."""
-    for receiver, message in find_reports(receivers, now):
+    for receiver, message in (*find_reports(receivers, now), *find_retrainings(receivers, triggers)):
         if not receipts.has(message):
             yield Delivery(receiver=receiver, act=message)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from whence.errors import DeliveryError
 from whence.govern.notifications.notice import Notice
 from whence.govern.notifications.report_schedules import ReportSchedule
+from whence.govern.retraining.triggers import RetrainRoute
 from whence.model.access import OPEN, Grant, Role, Viewer, matches_pattern
 
 EVERYTHING = ("*",)
@@ -153,6 +154,7 @@ class Receivers:
     route: Route
     url: str = ""
     reports: tuple[ReportSchedule, ...] = ()
+    retrain: tuple[RetrainRoute, ...] = ()
 
     def of(self, notice: Notice) -> tuple[Receiver, ...]:
         """Who is notified of an incident, each once, in the order of the file."""

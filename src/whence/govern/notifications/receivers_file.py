@@ -25,6 +25,7 @@ from whence.govern.notifications.receivers import (
     WebhookReceiver,
 )
 from whence.govern.notifications.report_schedules_file import read_schedules
+from whence.govern.notifications.retrain_file import read_retrain_routes
 from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
 
 _LONGEST_NAME = 100
@@ -53,8 +54,14 @@ def read_receivers(text: str, file: str = "receivers.yaml") -> Receivers:
         raise stated["route"].mistake("the first route is the fallback: write its `receiver`")
     if route.match:
         raise stated["route"].mistake("the first route is the fallback: write `match` in its `routes`")
-    reports = read_schedules(stated["reports"], {one.name: one for one in receivers}) if "reports" in stated else ()
-    return Receivers(receivers=receivers, route=route, url=stated.get("url", ""), reports=reports)
+    by_name = {one.name: one for one in receivers}
+    return Receivers(
+        receivers=receivers,
+        route=route,
+        url=stated.get("url", ""),
+        reports=read_schedules(stated["reports"], by_name) if "reports" in stated else (),
+        retrain=read_retrain_routes(stated["retrain"], by_name) if "retrain" in stated else (),
+    )
 
 
 def _read_route(node: Node, names: set[str], depth: int) -> Route:
@@ -245,4 +252,5 @@ _TOP: Mapping[str, Any] = {
     "receivers": lambda node: [_receiver(one) for one in node.list()],
     "route": lambda node: node,
     "reports": lambda node: node,
+    "retrain": lambda node: node,
 }

@@ -11,12 +11,13 @@ def change_text(one: UpstreamChange) -> str:
     """What changed, without its dataset: `column amount changed from int to varchar`."""
     if one.kind is ChangeKind.RUN:
         return f"job {_short(one.node)} began to fail ({one.parts[0].after})"
-    texts = [_part_text(one.kind, part) for part in one.parts[:_MOST_PARTS]]
+    texts = [part_text(one.kind, part) for part in one.parts[:_MOST_PARTS]]
     more = len(one.parts) - _MOST_PARTS
     return "; ".join([*texts, f"and {more} more"] if more > 0 else texts)
 
 
-def _part_text(kind: ChangeKind, part: Part) -> str:
+def part_text(kind: ChangeKind, part: Part) -> str:
+    """What one thing did, without its dataset."""
     match kind:
         case ChangeKind.SCHEMA:
             return f"column {part.name} {_turn(part)}"

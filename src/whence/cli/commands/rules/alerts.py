@@ -36,10 +36,14 @@ def trial(
     namespace: Annotated[str, typer.Option("--namespace", help="The namespace of its root")] = "prod",
     *,
     resolve: Annotated[bool, typer.Option("--resolve", help="The incident is over")] = False,
+    retrain: Annotated[
+        str, typer.Option("--retrain", metavar="MODEL", help="In place of an incident: this model is to be retrained")
+    ] = "",
     send: Annotated[bool, typer.Option("--send", help="Send it; without this it is only printed")] = False,
     output: Form = Output.TEXT,
 ) -> None:
     """Print whom the routes choose for an incident, and what each receiver would get. With --send, send it."""
+    from whence.cli.alerts.retrain_trial import RetrainTrial
     from whence.cli.alerts.trial import Trial, show_trial
     from whence.govern.notifications.notice import Severity
 
@@ -48,8 +52,9 @@ def trial(
     incident = Trial(
         severity=Severity(severity), owner=owner, tier=tier, domain=domain, namespace=namespace, is_over=resolve
     )
+    chosen = RetrainTrial(namespace=namespace, model=retrain) if retrain else incident
     with reporting(output):
-        raise typer.Exit(show_trial(file, incident, receiver or [], output, is_sent=send))
+        raise typer.Exit(show_trial(file, chosen, receiver or [], output, is_sent=send))
 
 
 @app.command(epilog=_RECEIVERS_EPILOG)

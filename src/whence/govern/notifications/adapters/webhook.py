@@ -12,9 +12,13 @@ from whence.govern.webhook_signatures import SECRET_FORM, read_secret, signed_he
 
 def deliver(http: Http, receiver: WebhookReceiver, act: Act, base: str) -> str:
     """Send the document of an act. Returns nothing to refer to. Raises DeliveryError."""
-    content = body(act, base)
-    headers = signed_headers(key_of(receiver), act.id, int(time.time()), content)
-    http.send("POST", receiver.url, content, {**headers, "Idempotency-Key": act.id})
+    return post(http, receiver, act.id, body(act, base))
+
+
+def post(http: Http, receiver: WebhookReceiver, id_: str, content: bytes) -> str:
+    """Send a document under an id. Returns nothing to refer to. Raises DeliveryError."""
+    headers = signed_headers(key_of(receiver), id_, int(time.time()), content)
+    http.send("POST", receiver.url, content, {**headers, "Idempotency-Key": id_})
     return ""
 
 

@@ -1,0 +1,1 @@
+"""Triggers of retraining: what changed at columns that a model is made of, once for each cause."""
