@@ -37,6 +37,11 @@ class ChangeKind(StrEnum):
         """Whether no reader can notice the change in a value or a row."""
         return self in (ChangeKind.ADDED, ChangeKind.METADATA, ChangeKind.ORDER)
 
+    @property
+    def is_inexact(self) -> bool:
+        """Whether `before` and `after` may be those of another change, too: formulas are shortened, rows have none."""
+        return self in (ChangeKind.VALUES, ChangeKind.ROWS, ChangeKind.UNKNOWN)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnChange:
@@ -45,7 +50,8 @@ class ColumnChange:
     `before` and `after` are formulas, names or types, for a person. `file` is relative to the repository; `line` counts
     from 1, and is 0 if the place is not known. `inherited`: the dataset's own code is not the cause, an upstream
     dataset of the same project is. `new_rows_only`: rows that exist already keep their values until somebody backfills
-    (incremental models).
+    (incremental models). `content` identifies the two versions of what changes, where `before` and `after` do not;
+    empty: they do.
     """
 
     dataset: DatasetName
@@ -56,5 +62,6 @@ class ColumnChange:
     reason: str = ""
     file: str = ""
     line: int = 0
+    content: str = ""
     inherited: bool = False
     new_rows_only: bool = False

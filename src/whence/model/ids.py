@@ -59,6 +59,11 @@ def netstrings(parts: Iterable[str]) -> str:
     return "".join([f"{len(part)}:{part}" for part in parts])
 
 
+def digest_of(parts: Iterable[str]) -> str:
+    """16 hex digits that identify a list of texts."""
+    return sha256(netstrings(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def hash64(text: str) -> int:
     """The first 64 bits of SHA-256, signed."""
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big", signed=True)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def test_sql_that_nothing_judges_is_no_pass(checkout: Checkout, shop_store: str,
         7,
         [
             "unknown: 1 changed file not judged",
-            "not judged  models/revenue.sql  it is no known job's code, and neither --sql nor --dbt reads it",
+            "not judged  models/revenue.sql  it is no known job's code, and --sql and --dbt do not read it, or cannot",
             "approval of what nobody owns: missing (anybody but the author)",
         ],
     )
@@ -124,6 +125,33 @@ def test_a_head_does_not_judge_itself_by_its_own_rules(checkout: Checkout, shop_
     assert "whence/gate.yaml changes: this head is judged by the rules of its base" in found["notices"]
     checkout.git("branch", "-f", "main", "HEAD~1")
     assert document(checkout, shop_store)["verdict"] == "note"
+
+
+def test_a_head_brings_no_rules_that_take_the_place_of_those_of_its_base(checkout: Checkout, shop_store: str) -> None:
+    checkout.commit({"gate.yaml": "on_unknown: block\n"})
+    checkout.git("branch", "-f", "main")
+    checkout.commit({"whence/gate.yaml": "on_unknown: note\n", "jobs/clean.py": "# other\n"})
+    found = document(checkout, shop_store)
+    assert found["verdict"] == "blocked"
+    assert found["notices"] == ["whence/gate.yaml changes: this head is judged by the rules of its base"]
+    inside = gate(replace(checkout, folder=checkout.folder / "jobs"), shop_store)
+    assert (inside.exit_code, inside.stdout) == (5, gate(checkout, shop_store).stdout)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--rules", "gaet.yaml"),
+        ("--policies", "whence/polices.yaml"),
+        ("--sql", "modles", "--dialect", "postgres", "--namespace", "postgres://prod:5432"),
+    ],
+)
+def test_a_path_that_the_repository_does_not_have_is_no_verdict(
+    checkout: Checkout, shop_store: str, options: tuple[str, ...]
+) -> None:
+    result = gate(checkout, shop_store, *options)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"{options[0]} {options[1]}: the repository has no such" in result.stderr
 
 
 def test_a_mistake_in_the_rules_is_no_verdict(checkout: Checkout, shop_store: str) -> None:

@@ -77,6 +77,17 @@ def test_another_text_of_the_same_meaning_is_silent(models: Checkout, production
     assert (found["verdict"], found["changes"]) == ("pass", [])
 
 
+def test_a_waiver_of_some_rows_is_none_of_others(models: Checkout, production: str, tmp_path: Path) -> None:
+    texts = [
+        f"create view shop.paid as select id, amount, day, note from shop.orders{one}\n" for one in ("", " limit 9")
+    ]
+    (every, few, again) = (
+        judged(models, production, tmp_path, {"sql/paid.sql": text}, 6)["changes"][0] for text in (*texts, texts[0])
+    )
+    assert {every["kind"], few["kind"]} == {"rows"}
+    assert every["id"] == again["id"] != few["id"]
+
+
 def test_a_formula_hits_the_board_that_shows_it(models: Checkout, production: str, tmp_path: Path) -> None:
     text = "create view shop.paid as select id, amount * rate as amount, day, note from shop.orders where ok\n"
     found = judged(models, production, tmp_path, {"sql/paid.sql": text}, 6)

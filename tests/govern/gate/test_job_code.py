@@ -13,7 +13,7 @@ BLOB = "https://github.example/shop/pipeline/blob/main/jobs/sum.py"
 
 def claimed(location: dict[str, object], repository: str = HERE, file: str = "jobs/sum.py") -> bool:
     code = JobCode(job=JobName("j", "sum"), outputs=(OUTPUT,), location=location)
-    found = changes_of_code([code], [file], repository)
+    found = changes_of_code([code], {file: "1 2"}, repository)
     assert bool(found.changes) is (found.unclaimed == ())
     return bool(found.changes)
 
@@ -54,10 +54,12 @@ def test_a_job_whose_code_it_is_not(location: dict[str, object]) -> None:
 def test_every_output_of_every_job_in_the_file_may_change() -> None:
     outputs = (OUTPUT, DatasetName("ns", "more"))
     jobs = [JobCode(job=JobName("j", name), outputs=outputs, location={"path": "a.py"}) for name in ("x", "y")]
-    found = changes_of_code(jobs, ["a.py", "b.py"], "")
+    found = changes_of_code(jobs, {"a.py": "1 2", "b.py": "3 4"}, "")
     assert len(found.changes) == 4
     assert {one.kind for one in found.changes} == {ChangeKind.UNKNOWN}
     assert found.unclaimed == ("b.py",)
+    later = changes_of_code(jobs, {"a.py": "1 5"}, "")
+    assert not {one.content for one in found.changes} & {one.content for one in later.changes}
 
 
 def test_addresses_of_one_repository_are_one() -> None:

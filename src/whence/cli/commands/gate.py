@@ -119,6 +119,7 @@ def gate(
         from whence.cli.gate.dbt_code import dbt_targets
         from whence.cli.gate.forms import exit_of
         from whence.cli.gate.relevant_tests import written_tests
+        from whence.cli.gate.repository import root_of
         from whence.cli.gate.run_events import NO_RUNS, read_runs
         from whence.cli.gate.sql_code import sql_folder
         from whence.cli.gate.verdict import Wanted, judge_head, publish_to, record_judged, written
@@ -126,6 +127,7 @@ def gate(
         if tests and (publish or output not in (Form.TEXT, Form.JSON)):
             raise typer.BadParameter("--tests is text or JSON, and is not published")
         _check_code(sql, dialect and namespace, dbt, dbt_base)
+        repository = root_of(repository)
         wanted = Wanted(
             folder=repository,
             base=base,

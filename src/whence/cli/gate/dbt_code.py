@@ -7,6 +7,7 @@ from pathlib import Path
 from whence.capture.dbt.code import project_code
 from whence.capture.dbt.source import Artifacts, DbtProject
 from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.cli.gate.code_versions import with_content
 from whence.cli.gate.heads import Compared
 from whence.govern.gate.project import CodeEdges, edges_of, project_of
 from whence_client.captures import Naming
@@ -47,7 +48,8 @@ def dbt_targets(head: Path | None, base: Path | None, repository: Path, namespac
 def compare_dbt(targets: DbtTargets) -> Compared:
     """What a project changes. Raises ArtifactError without a manifest, or if the warehouse is unknown."""
     base, head = (read_target(target, targets.namespace) for target in (targets.base, targets.head))
-    changes = compare_projects(project_code(base.project, base.warehouse), project_code(head.project, head.warehouse))
+    versions = project_code(base.project, base.warehouse), project_code(head.project, head.warehouse)
+    changes = with_content(compare_projects(*versions), *versions)
     project = project_of([_edges(targets.base, base)], [_edges(targets.head, head)])
     return Compared(changes=changes, project=project)
 

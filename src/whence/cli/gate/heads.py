@@ -1,6 +1,7 @@
 """What a head changes: of code that is read, column by column; of all other job code, that anything may change."""
 
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,12 +9,14 @@ from whence.cli.answers.ask import Questions
 from whence.cli.gate.repository import Repository
 from whence.cli.gate.run_events import NO_RUNS, HeadRuns, known_lineage
 from whence.client.values import KnownJob
+from whence.errors import ArtifactError
 from whence.govern.gate.code.job_code import JobCode, changes_of_code, is_code_of
 from whence.govern.gate.code.run_lineage import OutputLineage, changes_of_run
 from whence.govern.gate.judgement import Head
 from whence.govern.gate.production import GraphEdge
 from whence.govern.gate.project import Project
 from whence.model.changes import ColumnChange
+from whence.model.ids import digest_of
 from whence.model.names import DatasetName, JobName, parse_node
 
 RULES_FILES = ("whence/gate.yaml", "gate.yaml")
@@ -24,12 +27,15 @@ POLICIES_FILES = ("whence/policies.yaml", "policies.yaml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What lies between a branch and a head: `merge_base` is where they parted, `files` differ since then."""
+    """What lies between a branch and a head: `merge_base` is where they parted, `files` differ since then. `versions`
+    identifies the two versions of each.
+    """
 
     repository: Repository
     merge_base: str
     head: Head
     files: tuple[str, ...]
+    versions: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +63,7 @@ def change_between(folder: Path, base: str, head: str, authors: tuple[str, ...] 
     """
     repository = Repository(folder)
     merge_base, commit = repository.merge_base(base, head), repository.commit(head)
+    versions = repository.changed_files(merge_base, commit)
     written = f"{commit}^@" if reviewed and repository.is_merge(commit) else commit
     return Change(
         repository=repository,
@@ -67,7 +74,8 @@ def change_between(folder: Path, base: str, head: str, authors: tuple[str, ...] 
             authors=repository.authors(merge_base, written) | frozenset(authors),
             reviewed=reviewed,
         ),
-        files=repository.changed_files(merge_base, commit),
+        files=tuple(versions),
+        versions=versions,
     )
 
 
@@ -76,23 +84,32 @@ def rules_at_base(change: Change, path: str = "") -> Rulebook:
 
     `path`: where they are in the repository; by default the first of `RULES_FILES` that is there.
     """
-    return _file_at_base(change, (path,) if path else RULES_FILES)
+    return _file_at_base(change, _named(change, "--rules", path) or RULES_FILES)
 
 
 def policies_at_base(change: Change, path: str = "") -> Rulebook:
     """The policies as they are at the merge base, for the same reason; by default the first of `POLICIES_FILES`."""
-    return _file_at_base(change, (path,) if path else POLICIES_FILES)
+    return _file_at_base(change, _named(change, "--policies", path) or POLICIES_FILES)
+
+
+def _named(change: Change, option: str, path: str) -> tuple[str, ...]:
+    """The file that an option names; none without it. Raises ArtifactError if neither base nor head has it."""
+    if not path:
+        return ()
+    path = posixpath.normpath(path)
+    if path not in change.files and not change.repository.has(change.merge_base, path):
+        raise ArtifactError(f"{option} {path}", "the repository has no such file; its path begins at the root")
+    return (path,)
 
 
 def _file_at_base(change: Change, places: tuple[str, ...]) -> Rulebook:
+    """The first of these files that the base has: one that the head brings takes the place of none."""
+    changed = (one for one in places if one in change.files)
+    notices = tuple(f"{one} changes: this head is judged by the rules of its base" for one in changed)
     for place in places:
-        text = change.repository.file_at(change.merge_base, place)
-        if place in change.files:
-            notice = f"{place} changes: this head is judged by the rules of its base"
-            return Rulebook(text=text or "", place=place, notices=(notice,))
-        if text is not None:
-            return Rulebook(text=text, place=place)
-    return Rulebook(text="", place=places[0])
+        if (text := change.repository.file_at(change.merge_base, place)) is not None:
+            return Rulebook(text=text, place=place, notices=notices)
+    return Rulebook(text="", place=places[0], notices=notices)
 
 
 def compare_job_code(change: Change, questions: Questions, runs: HeadRuns = NO_RUNS) -> Compared:
@@ -107,7 +124,8 @@ def compare_job_code(change: Change, questions: Questions, runs: HeadRuns = NO_R
     compared = [one for job in jobs if runs.reports for one in _compare_runs(job, change, questions, runs)]
     exact = {(one.job, one.output) for one in compared}
     rest = [replace(job, outputs=tuple(one for one in job.outputs if (job.job, one) not in exact)) for job in jobs]
-    found = changes_of_code(rest, change.files, repository)
+    versions = {file: change.versions[file] for file in change.files}
+    found = changes_of_code(rest, versions, repository)
     return Compared(
         changes=(*found.changes, *(one for run in compared for one in run.changes)),
         project=Project(
@@ -133,13 +151,15 @@ class _ComparedRun:
 
 def _compare_runs(job: JobCode, change: Change, questions: Questions, runs: HeadRuns) -> Iterator[_ComparedRun]:
     repository = change.repository.remote()
-    file = next((one for one in change.files if is_code_of(job.location, one, repository)), None)
+    files = [one for one in change.files if is_code_of(job.location, one, repository)]
+    file, content = next(iter(files), None), digest_of(part for one in files for part in (one, change.versions[one]))
     for output in job.outputs if file else ():
         report = runs.find(job.job, output, file or "", repository)
         both = known_lineage(questions, job.job, output, report) if report else None
         if both:
             before, after = both
-            changes = changes_of_run(output, before, after, file or "")
+            found = changes_of_run(output, before, after, file or "")
+            changes = [replace(one, content=content) if one.kind.is_inexact else one for one in found]
             yield _ComparedRun(job=job.job, output=output, before=before, after=after, changes=tuple(changes))
 
 

@@ -13,11 +13,28 @@ _MOST_BRANCHES = 10
 _SETTINGS = ("-c", "core.quotePath=false", "-c", "core.fsmonitor=false")
 
 
+def root_of(folder: Path) -> Path:
+    """The root of the checkout around a folder, where the paths of its files begin; of a bare repository, the folder.
+
+    Raises ArtifactError.
+    """
+    repository = Repository(folder)
+    return repository.root() if repository.is_checkout() else folder
+
+
 @dataclass(frozen=True, slots=True)
 class Repository:
     """A checkout. Every method raises ArtifactError with Git's own words."""
 
     folder: Path
+
+    def is_checkout(self) -> bool:
+        """Whether the folder is in a working tree."""
+        return self._git("rev-parse", "--is-inside-work-tree").strip() == "true"
+
+    def root(self) -> Path:
+        """The root of the working tree."""
+        return Path(self._git("rev-parse", "--show-toplevel").removesuffix("\n"))
 
     def commit(self, ref: str) -> str:
         """The full name of the commit that a ref names."""
@@ -36,16 +53,24 @@ class Repository:
             reason = f"{base} and {head} have no commit in common{shallow if self._is_shallow() else ''}"
             raise ArtifactError(error.path, reason) from None
 
-    def changed_files(self, base: str, head: str) -> tuple[str, ...]:
-        """The files that differ between two commits, by path; of a renamed one, both paths."""
-        listed = self._git("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", base, head)
-        return tuple(one for one in listed.split("\0") if one)
+    def changed_files(self, base: str, head: str) -> Mapping[str, str]:
+        """The files that differ between two commits, by path; of a renamed one, both paths.
+
+        Each has what identifies its two versions: their modes and the ids of their objects.
+        """
+        listed = self._git("diff", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "-z", base, head)
+        versions_and_paths = listed.split("\0")[:-1]
+        return dict(zip(versions_and_paths[1::2], versions_and_paths[::2], strict=True))
 
     def file_at(self, commit: str, path: str) -> str | None:
         """The text of a file in a commit; None if it has none there."""
-        if not self._git("ls-tree", "-z", "--name-only", commit, "--", path):
+        if not self.has(commit, path):
             return None
         return self._git("show", "--no-ext-diff", "--no-textconv", f"{commit}:{path}")
+
+    def has(self, commit: str, path: str) -> bool:
+        """Whether a commit has a file or folder. The path begins at the root, wherever in the checkout Git is asked."""
+        return bool(self._git("ls-tree", "-z", "--name-only", "--full-tree", commit, "--", path))
 
     def files_at(self, commit: str, folder: str, suffix: str) -> Mapping[str, str]:
         """The texts of the files below a folder in a commit, by path."""
@@ -78,16 +103,7 @@ class Repository:
         return self._git("rev-parse", "--is-shallow-repository").strip() == "true"
 
     def _git(self, *arguments: str) -> str:
-        command = [
-            "git",
-            "-C",
-            str(self.folder),
-            "-c",
-            "core.quotePath=false",
-            "-c",
-            "core.fsmonitor=false",
-            *arguments,
-        ]
+        command = ["git", "-C", str(self.folder), *_SETTINGS, *arguments]
         try:
             done = subprocess.run(command, capture_output=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
         except FileNotFoundError:

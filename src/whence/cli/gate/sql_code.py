@@ -13,6 +13,7 @@ from whence.capture.sql.fingerprint.evaluation import Readings
 from whence.capture.sql.fingerprint.projects import compare_projects, unread_files
 from whence.capture.sql_log import Settings
 from whence.capture.sql_log.events import script_event
+from whence.cli.gate.code_versions import with_content
 from whence.cli.gate.heads import Change, Compared
 from whence.errors import ArtifactError
 from whence.govern.gate.project import CodeEdges, Project, edges_of, project_of
@@ -56,15 +57,27 @@ def sql_folder(
 
 
 def compare_sql(change: Change, folder: SqlFolder) -> Compared:
-    """What the SQL of a head changes. Nothing is asked of Git if no file of the folder differs. Raises DialectError."""
+    """What the SQL of a head changes. No file is read if none of the folder differs.
+
+    Raises DialectError; ArtifactError if neither end has the folder.
+    """
     if not any(map(folder.has, change.files)):
+        _check_folder(change, folder)
         return Compared(changes=(), project=Project())
     base, head = (_files(change, commit, folder) for commit in (change.merge_base, change.head.commit))
     versions, readings = (_project(base, folder), _project(head, folder)), Readings()
     changes, unread = compare_projects(*versions, readings), unread_files(*versions, readings)
+    changes = with_content(changes, *versions)
     read = lru_cache(maxsize=None)(partial(_edges, _settings(folder)))  # most files are the same in both
     of_base, of_head = ([read(*file) for file in sorted(files.items())] for files in (base, head))
     return Compared(changes=changes, project=project_of(of_base, of_head), unread=unread)
+
+
+def _check_folder(change: Change, folder: SqlFolder) -> None:
+    """A misspelt folder has no changes, ever."""
+    path = folder.path.strip("/")
+    if path not in ("", ".") and not change.repository.has(change.merge_base, path):
+        raise ArtifactError(f"--sql {folder.path}", "the repository has no such folder; its path begins at the root")
 
 
 def read_columns(path: Path) -> Mapping[str, tuple[str, ...]]:

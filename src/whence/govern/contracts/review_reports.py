@@ -15,7 +15,7 @@ def review_lines(review: Review) -> Iterator[str]:
     versions = f" {review.old.version} -> {review.new.version}" if review.new.version else ""
     yield f"{review.verdict.text}: {review.new.id}{versions}"
     for one in review.changes:
-        yield f"  {one.class_}: {_change_text(one)}  ({one.change.place})"
+        yield f"  {one.class_}: {change_text(one)}  ({one.change.place})"
         yield from (f"    {line}" for line in _details(one))
     yield from (f"  missing: {one}" for one in review.missing)
     if review.approvers:
@@ -24,7 +24,8 @@ def review_lines(review: Review) -> Iterator[str]:
         yield f"  to be notified: {', '.join(review.notified)}"
 
 
-def _change_text(one: ReviewedChange) -> str:
+def change_text(one: ReviewedChange) -> str:
+    """What changes, from what, to what."""
     change = one.change
     shift = " -> ".join(part for part in (change.before, change.after) if part)
     return f"{change.subject}: {change.kind}{f': {shift}' if shift else ''}"

@@ -115,9 +115,9 @@ def _tier(case: Case) -> Iterator[Reason]:
 
 
 def _downstream_nodes(case: Case) -> Iterator[Reason]:
-    most, count = case.rules.downstream_nodes, len(case.assessed.impact.subjects)
-    if most is not None and count > most and not case.is_unused:
-        text = f"{count:,} nodes are downstream, more than {most:,}"
+    most, nodes = case.rules.downstream_nodes, case.assessed.impact.subjects
+    if most is not None and len(nodes) > most and not case.is_unused:
+        text = f"{_number(len(nodes), 'node')} {_is_or_are(nodes)} downstream, more than {most:,}"
         yield Reason("downstream-nodes", text, Verdict.APPROVAL_NEEDED, (case.subject,), _own(case))
 
 

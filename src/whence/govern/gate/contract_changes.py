@@ -1,17 +1,20 @@
 """Changes of contracts in a head, for the gate: what a review of each found, as reasons."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from whence.govern.contracts.check import Checked
 from whence.govern.contracts.contract import Contract
 from whence.govern.contracts.review import Class, Review, ReviewedChange
+from whence.govern.contracts.review_reports import change_text
 from whence.govern.contracts.versions import Step, step_between
 from whence.govern.gate.judgement import Reason
 from whence.govern.gate.policy import Verdict
 from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.ids import digest_of
 from whence.model.names import DatasetName, FieldName, Node
 
+_SHOWN = 5
 _NAMELESS = "contract"
 """The namespace of a contract that names no dataset; its name is the path of its file."""
 
@@ -35,7 +38,11 @@ def case_of_review(review: Review) -> ContractCase:
     ready = is_major and not any(one.verdict is Verdict.BLOCKED for one in reasons)
     subject = new if new.tables else review.old
     return ContractCase(
-        change=_change(subject, subject.file, review.old.version, new.version),
+        change=replace(
+            _change(subject, subject.file, review.old.version, new.version),
+            reason=_few([change_text(one) for one in review.changes if one.verdict > Verdict.NOTE]),
+            content=digest_of(part for one in review.changes for part in (one.class_, change_text(one))),
+        ),
         reasons=reasons,
         announced=frozenset(dataset for _, dataset in new.datasets()) if ready else frozenset(),
     )
@@ -68,6 +75,7 @@ def case_of_mistakes(checked: Checked) -> ContractCase:
         kind=ChangeKind.CONTRACT,
         file=checked.file,
         line=first.line,
+        content=digest_of(part for one in checked.problems for part in (one.rule, one.text)),
     )
     text = "it is no valid contract: `whence contract check` shows why"
     return ContractCase(change=change, reasons=(Reason("contract-file", text, Verdict.BLOCKED),))
@@ -79,6 +87,11 @@ def _change(contract: Contract, file: str, before: str, after: str) -> ColumnCha
     return ColumnChange(
         dataset=dataset, column=None, kind=ChangeKind.CONTRACT, before=before, after=after, file=file, line=line
     )
+
+
+def _few(texts: Sequence[str]) -> str:
+    more = f"; and {len(texts) - _SHOWN:,} more" if len(texts) > _SHOWN else ""
+    return "; ".join(texts[:_SHOWN]) + more
 
 
 def _reasons(review: Review) -> Iterator[Reason]:

@@ -75,7 +75,8 @@ def judge(
 
 def change_id(change: ColumnChange) -> str:
     """A short name of a change that stays while the change does: the hash of what changed, from what, to what."""
-    parts = (str(change.dataset), change.column or "", change.kind, change.before, change.after)
+    parts = [str(change.dataset), change.column or "", change.kind, change.before, change.after]
+    parts += [change.content] if change.content else []
     return f"C-{sha256(netstrings(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
 
 

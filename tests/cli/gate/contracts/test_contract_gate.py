@@ -89,6 +89,19 @@ def test_what_blocks(models: Checkout, production: str, tmp_path: Path, text: st
     assert rule in {reason["rule"] for reason in change["why"]}
 
 
+def test_a_contract_is_its_id_and_not_its_file(models: Checkout, production: str, tmp_path: Path) -> None:
+    moved = "contracts/gold/daily.odcs.yaml"
+    assert judged(models, production, tmp_path, {FILE: None, moved: contract("1.0.0", "day", "total")}, 0)
+    broken = judged(models, production, tmp_path, {moved: contract("1.1.0", "day")}, 5)
+    assert {("contract", "contract-version")} <= whys(broken)
+    other = contract("1.0.0", "day").replace("id: daily", "id: other")
+    (gone, new) = judged(models, production, tmp_path, {moved: other}, 5)["changes"]
+    assert ([one["text"] for one in gone["why"]], [one["text"] for one in new["why"]]) == (
+        ["a contract is removed; let its status be retired first"],
+        ["a new contract"],
+    )
+
+
 @pytest.mark.parametrize(
     "files",
     [

@@ -28,21 +28,27 @@ from whence.model.names import DatasetName, Node
 
 def review_contracts(change: Change, naming: Naming, questions: Questions, days: int) -> tuple[ContractCase, ...]:
     """A case for each contract that differs between merge base and head. Raises what `questions` raises."""
+    return (*_file_cases(change, naming, questions, days), *_model_cases(change, questions, days))
+
+
+def _file_cases(change: Change, naming: Naming, questions: Questions, days: int) -> Iterator[ContractCase]:
+    """A case for each contract of the standard. A contract is its id, in whichever file it is before and after."""
     files = [file for file in change.files if is_contract_name(file)]
-    cases = (case for file in files if (case := _case(change, file, naming, questions, days)) is not None)
-    return (*cases, *_model_cases(change, questions, days))
+    before = [old for file in files if (old := _read(change, change.merge_base, file, naming)[0]) is not None]
+    read = [_read(change, change.head.commit, file, naming) for file in files]
+    mistakes = [checked for _, checked in read if checked is not None and checked.problems]
+    after = [new for new, checked in read if new is not None and checked not in mistakes]
+    yield from map(case_of_mistakes, mistakes)
+    for new in after:
+        same = [one for one in before if one.id == new.id]
+        old = next((one for one in same if one.file == new.file), next(iter(same), None))
+        yield case_of_new(new) if old is None else _reviewed(old, new, change, questions, days)
+    kept = {*(one.id for one in after), *(one.file for one in mistakes)}
+    yield from (case_of_removed(old) for old in before if not {old.id, old.file} & kept)
 
 
-def _case(change: Change, file: str, naming: Naming, questions: Questions, days: int) -> ContractCase | None:
-    old, _ = _read(change, change.merge_base, file, naming)
-    new, checked = _read(change, change.head.commit, file, naming)
-    if checked is not None and checked.problems:
-        return case_of_mistakes(checked)
-    if new is None:
-        return None if old is None else case_of_removed(old)
-    if old is None or old.id != new.id:
-        return case_of_new(new)
-    path = posixpath.join(posixpath.dirname(file), new.migration_note or "MIGRATION.md")
+def _reviewed(old: Contract, new: Contract, change: Change, questions: Questions, days: int) -> ContractCase:
+    path = posixpath.join(posixpath.dirname(new.file), new.migration_note or "MIGRATION.md")
     note = change.repository.file_at(change.head.commit, posixpath.normpath(path))
     return case_of_review(review_versions(old, new, questions, days, note=note))
 

@@ -1,11 +1,12 @@
 """Changes of code that is not read: the outputs of the jobs whose source code location lies in changed files."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.ids import digest_of
 from whence.model.names import DatasetName, JobName
 
 
@@ -26,25 +27,29 @@ class CodeChanges:
     unclaimed: tuple[str, ...]
 
 
-def changes_of_code(jobs: Iterable[JobCode], files: Sequence[str], repository: str) -> CodeChanges:
+def changes_of_code(jobs: Iterable[JobCode], files: Mapping[str, str], repository: str) -> CodeChanges:
     """For every job whose code is in changed files, that it may change each of its outputs in any way.
 
-    `files`: paths in the repository; `repository`: its address, empty if it is not known. A job in another repository
-    is left out; one that does not name its repository is believed to be of this one.
+    `files`: paths in the repository, each with what identifies its two versions; `repository`: its address, empty if it
+    is not known. A job in another repository is left out; one that does not name its repository is believed to be of
+    this one.
     """
     found: dict[ColumnChange, None] = {}
     claimed: set[str] = set()
     for one in jobs:
         if mine := [file for file in files if is_code_of(one.location, file, repository)]:
             claimed |= set(mine)
-            found |= dict.fromkeys(_changes(one, mine[0]))
+            content = digest_of(part for file in mine for part in (file, files[file]))
+            found |= dict.fromkeys(_changes(one, mine[0], content))
     return CodeChanges(changes=tuple(found), unclaimed=tuple(file for file in files if file not in claimed))
 
 
-def _changes(one: JobCode, file: str) -> Iterator[ColumnChange]:
+def _changes(one: JobCode, file: str, content: str) -> Iterator[ColumnChange]:
     reason = f"the code of {one.job.name} changes, and it is not read: any column may change"
     for output in one.outputs:
-        yield ColumnChange(dataset=output, column=None, kind=ChangeKind.UNKNOWN, reason=reason, file=file)
+        yield ColumnChange(
+            dataset=output, column=None, kind=ChangeKind.UNKNOWN, reason=reason, file=file, content=content
+        )
 
 
 def is_code_of(location: Mapping[str, Any], file: str, repository: str) -> bool:

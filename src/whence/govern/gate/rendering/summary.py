@@ -9,7 +9,7 @@ from whence.govern.gate.policy import Verdict
 from whence.model.names import DatasetName, JobName, Node
 
 LEADING_TYPES = ("DASHBOARD", "REPORT", "MODEL")
-NOT_JUDGED = "it is no known job's code, and neither --sql nor --dbt reads it"
+NOT_JUDGED = "it is no known job's code, and --sql and --dbt do not read it, or cannot"
 """Why a file of pipeline code is not judged."""
 
 
