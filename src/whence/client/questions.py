@@ -9,6 +9,7 @@ import msgspec
 from whence.client.acts.breakers import IncidentQuestions
 from whence.client.acts.certification import CertificationQuestions
 from whence.client.acts.containment import ContainmentPlan, RerunPlan, RollbackPoint
+from whence.client.acts.policies import PolicyQuestions
 from whence.client.acts.reports import ReportQuestions
 from whence.client.answers import (
     Answer,
@@ -75,7 +76,7 @@ _FACTS_AT_ONCE = 50
 _CHECKS_AT_ONCE, _ROWS_AT_ONCE = 20, 1_000
 
 
-class Client(CertificationQuestions, IncidentQuestions, ReportQuestions):
+class Client(CertificationQuestions, IncidentQuestions, PolicyQuestions, ReportQuestions):
     """A client of one server, and a context manager. Thread-safe.
 
     Each question raises NodeNotFoundError (with the nearest names), AmbiguousNodeError (with all candidates),
@@ -305,7 +306,8 @@ class Client(CertificationQuestions, IncidentQuestions, ReportQuestions):
     def evaluate_policies(
         self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]
     ) -> PolicyEvaluation:
-        """Of which nodes the policies in a text do not hold, or may not. Raises QuestionError for a mistake in it.
+        """Of which nodes the policies in a text do not hold, or may not. Raises QuestionError for a mistake in it. The
+        text may be empty if `declared` is true.
 
         With a proposal: of which nodes they would not hold, and do hold now.
         """

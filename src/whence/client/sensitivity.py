@@ -74,9 +74,12 @@ class PlaceOfPersonalData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PolicyOptions(TypedDict, total=False):
-    """`file`: the name that places in the text have. `as_of`: the time of the lineage. `limit`: the most findings."""
+    """`file`: the name that places in the text have. `declared`: judge also by the declared policies. `as_of`: the time
+    of the lineage. `limit`: the most findings.
+    """
 
     file: str
+    declared: bool
     as_of: Time | None
     limit: int
 

@@ -292,7 +292,10 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asserted of a dataset or job. `types`: what it says that it is (VIEW, DASHBOARD)."""
+    """What is asserted of a dataset or job. `types`: what it says that it is (VIEW, DASHBOARD).
+
+    `certification`: tags by hand; `certification_status`: what rules of certification say, None without one.
+    """
 
     node: str
     types: tuple[str, ...]
@@ -300,6 +303,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     certification: tuple[str, ...]
     tier: int | None
     contract_version: str | None = None
+    certification_status: str | None = None
 
 
 class KnownField(msgspec.Struct, frozen=True):

@@ -22,8 +22,8 @@ They carry facets as all datasets do, but listings of datasets leave them out.
 class RegistryKind(StrEnum):
     """The kind of thing that a dataset of the registry represents. The dataset's name is `<kind>/<name>`; of what a
     gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit, change or node, and one for a person;
-    of objectives, certification, incidents, their notifications and containment, `<kind>/<objective, rule, dataset or
-    incident>/<declaration, act, transition, notification or step>/<namespace>`, with ids.
+    of objectives, certification, policies, incidents, their notifications and containment, `<kind>/<objective, rule,
+    dataset or incident>/<declaration, act, transition, notification or step>/<namespace>`, with ids.
     """
 
     NAMESPACE = "namespace"
@@ -40,6 +40,8 @@ class RegistryKind(StrEnum):
     CONTAINMENT = "containment"
     NOTIFICATION = "notification"
     CERTIFICATION_RULE = "certification-rule"
+    POLICY = "policy"
+    RULE_TRANSITION = "rule-transition"
 
     def dataset_of(self, name: str) -> DatasetName:
         """The dataset that represents the thing with this name."""
@@ -67,6 +69,8 @@ _KEYS = {
     RegistryKind.CONTAINMENT: 2,
     RegistryKind.NOTIFICATION: 2,
     RegistryKind.CERTIFICATION_RULE: 2,
+    RegistryKind.POLICY: 2,
+    RegistryKind.RULE_TRANSITION: 2,
 }
 
 

@@ -12,6 +12,7 @@ from api.process import Api, Serving
 from fixtures.stores_of_events import applying
 from govern.certification.shop_story import DEV, PROD, REVENUE, RULES, STAGING, TESTED, fulfilled, written
 from whence.cli.commands.app import app
+from whence.client.questions import connect
 from whence.store.connection.engine import open_store
 from whence.store.migrations.migrate import migrate
 
@@ -73,6 +74,49 @@ def test_a_rule_from_the_file_to_the_answer(api: Api, tmp_path: Path) -> None:
         assert "\u202e" not in one.stdout
     file.write_text(RULES.replace("gold", "silver"), "utf-8")
     assert sorted(line.partition(":")[0] for line in apply("--prune")) == ["declared"] * 3 + ["ended"] * 3
+
+
+POLICY = f"""\
+version: 1
+policies:
+  - name: owned
+    reason: "somebody must answer \\e[31m for it"
+    owner: data-office
+    namespaces: ["{PROD}", "{DEV}"]
+    where: {{kind: dataset}}
+    require: {{tag: vetted}}
+"""
+
+
+def policy(*words: str) -> Result:
+    return CliRunner().invoke(app, ["policy", *words])
+
+
+def test_policies_are_declared_changed_and_ended(api: Api, tmp_path: Path) -> None:
+    file, url = tmp_path / "policies.yaml", ("--url", f"http://127.0.0.1:{api.port}")
+    file.write_text(POLICY, "utf-8")
+    assert policy("list", *url).stdout == "No policy is declared.\n"
+    dry = policy("apply", str(file), "--dry-run", *url)
+    assert dry.stdout.splitlines() == [f"declared: owned  {PROD}", f"declared: owned  {DEV}", "nothing was sent"]
+    assert policy("apply", str(file), *url).exit_code == 0
+    again = policy("apply", str(file), "-o", "json", *url)
+    assert {one["change"] for one in json.loads(again.stdout)["policies"]} == {"unchanged"}
+    listed = policy("list", "--namespace", DEV, *url)
+    assert listed.stdout.startswith(f"owned  {DEV}: somebody must answer")
+    assert "\x1b" not in listed.stdout
+    shown = policy("show", "owned", *url)
+    assert 'require: {"tag": "vetted"}' in shown.stdout
+    assert policy("show", "other", *url).exit_code == 2
+    with connect(url[1]) as questions:
+        found = questions.evaluate_policies("", declared=True)
+    assert {(one.policy, one.place) for one in found.findings} == {("owned", "declared")}
+    file.write_text(POLICY.replace(f', "{DEV}"', "").replace("vetted", "seen"), "utf-8")
+    changed = policy("apply", str(file), *url)
+    assert changed.stdout.splitlines() == [f"changed: owned  {PROD}", f"ended: owned  {DEV}"]
+    file.write_text(POLICY.replace("    namespaces", "    # "), "utf-8")
+    refused = policy("apply", str(file), *url)
+    assert refused.exit_code == 2
+    assert "policies.yaml:3: 'owned' is to be declared: state in which" in refused.output.replace("\n", "")
 
 
 def test_a_mistake_sends_nothing(api: Api, tmp_path: Path) -> None:

@@ -12,8 +12,12 @@ from typer.testing import CliRunner, Result
 
 from api.process import Api
 from cli.gate.conftest import WAREHOUSE, Checkout, statement
+from fixtures.stores_of_events import apply_bodies
 from query.worlds.random_worlds import Statement, World, load
 from whence.cli.commands.app import app
+from whence.govern.declared_rules import find_rule_changes, rule_event
+from whence.govern.policies.policy_file import read_policies
+from whence.govern.policies.records import POLICIES as DECLARED
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.store.connection.engine import open_store, sqlite_url
@@ -182,6 +186,22 @@ def test_gate_yaml_asks_for_an_approval_or_waives(models: Checkout, production: 
     result = run(models, tmp_path, {"note.md": "again"}, "--store", production, "-o", "json")
     assert result.exit_code == 0, result.output
     assert [one["verdict"] for one in findings(json.loads(result.stdout))] == ["note"]
+
+
+def test_a_declared_policy_judges_repositories_without_policies(
+    models: Checkout, sqlite_store: Engine, production: str, tmp_path: Path
+) -> None:
+    """Also those that have the same: it is found once."""
+    text = POLICIES.replace("    owner", f'    namespaces: ["{WAREHOUSE}"]\n    owner')
+    ((record, namespace),) = find_rule_changes(read_policies(text).policies, (), prune=False)
+    event = rule_event(DECLARED, record, namespace, 1, "urn:whence:person:key%3Aada")
+    apply_bodies(sqlite_store, [json.dumps(event).encode()])
+    found = judged(models, production, tmp_path, {"sql/marketing.sql": NEW_COLUMN.format("contact")}, 5)
+    assert len(findings(found)) == 1
+    merge(models, {"policies.yaml": None})
+    result = run(models, tmp_path, {"note.md": "again"}, "--store", production, "-o", "json")
+    (one,) = findings(json.loads(result.stdout))
+    assert (result.exit_code, one["node"], one["file"]) == (5, str(CONTACT), "sql/marketing.sql")
 
 
 def test_a_mistake_in_the_policies_is_no_verdict(models: Checkout, production: str, tmp_path: Path) -> None:

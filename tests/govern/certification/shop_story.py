@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from whence.govern.assertions import assert_facets, set_contract
-from whence.govern.certification.records import find_rule_changes, rule_event
+from whence.govern.certification.records import CERTIFICATION
 from whence.govern.certification.rules_file import read_certification
+from whence.govern.declared_rules import find_rule_changes, rule_event
 from whence.govern.slos.records import declaration_event, declaration_of
 from whence.govern.slos.slo_file import read_slos
 from whence.model.events import RunState
@@ -91,7 +92,7 @@ rules:
 def ruled(at: int, text: str = RULES) -> Iterator[bytes]:
     """The declarations of all rules of a file."""
     for record, namespace in find_rule_changes(read_certification(text), (), prune=False):
-        yield json.dumps(rule_event(record, namespace, at, ADA)).encode()
+        yield json.dumps(rule_event(CERTIFICATION, record, namespace, at, ADA)).encode()
 
 
 def fulfilled(name: DatasetName, until: int, *, first: int = 0) -> Iterator[bytes]:

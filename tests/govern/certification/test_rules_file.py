@@ -5,9 +5,9 @@ import json
 import pytest
 
 from whence.errors import RulesFileError
-from whence.govern.certification.records import HeldRule, find_rule_changes
 from whence.govern.certification.rules_file import read_certification
-from whence.model.records.certification import rule_version
+from whence.govern.declared_rules import HeldRule, find_rule_changes
+from whence.model.records.rules import rule_version
 
 RULE = "version: 1\nrules:\n  - name: gold\n    namespaces: [s3://prod, s3://hr]\n"
 

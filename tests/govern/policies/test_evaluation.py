@@ -105,3 +105,11 @@ def test_a_policy_about_no_node_is_named() -> None:
     misspelt = policy("misspelt", Condition(namespaces=("s3://marts",)))
     found = evaluate([misspelt, NO_PII], Estate(subjects={MAIL: Subject(node=MAIL)}))
     assert found.idle == ("misspelt",)
+
+
+def test_a_policy_of_a_namespace_judges_only_its_nodes() -> None:
+    policy = Policy(name="p", reason="r", owner="o", where=Condition(tags=("a",)), namespaces=(MART.namespace,))
+    estate = Estate(subjects={one: Subject(node=one, tags=frozenset("a")) for one in (RAW, MART, MAIL)})
+    found = evaluate([policy], estate)
+    assert [one.node for one in found.findings] == [MART, MAIL]
+    assert found.counts[Outcome.VIOLATED] == sum(found.counts.values()) == 2

@@ -5,6 +5,7 @@ import pytest
 from whence.errors import RulesFileError
 from whence.govern.policies.evaluation import failed_examples
 from whence.govern.policies.policy_file import read_policies
+from whence.govern.policies.records import POLICIES, group_policies
 
 FILE = """\
 version: 1
@@ -112,3 +113,46 @@ def test_every_misspelt_word_is_refused(right: str, wrong: str, mistake: str) ->
     with pytest.raises(RulesFileError, match=r"policies\.yaml:\d+") as caught:
         read_policies(text)
     assert mistake in str(caught.value)
+
+
+DECLARED = """\
+version: 1
+categories: {secret: [vault], unused: [x]}
+namespaces: [s3://a, s3://b]
+policies:
+  - name: no secrets
+    reason: because
+    owner: privacy
+    forbid: {kind: column, tier: 1, reads: {label: secret>=full}}
+    examples: [{is: ok, node: {column: x}}]
+  - name: owned
+    reason: because
+    owner: privacy
+    namespaces: [s3://c]
+    where: {kind: dataset}
+    require: {owned: true}
+"""
+
+
+def test_a_declared_policy_is_read_again_as_it_was() -> None:
+    secrets, owned = read_policies(DECLARED).policies
+    assert [name for name, _ in secrets.texts] == ["s3://a", "s3://b"]
+    assert [name for name, _ in owned.texts] == ["s3://c"]
+    for policy in (secrets, owned):
+        for namespace, text in policy.texts:
+            found = POLICIES.read(text)
+            assert found is not None
+            (one,) = found.policies
+            assert one.namespaces == (namespace,)
+            assert (one.conditions, one.required) == (policy.conditions, policy.required)
+            assert dict(one.texts) == {namespace: text}
+            assert found.categories.keys() == {one for one in ("secret",) if policy is secrets}
+    assert POLICIES.read("{}") is None
+
+
+def test_a_policy_of_two_files_is_judged_once() -> None:
+    file = read_policies(DECLARED)
+    again = [one for policy in file.policies for _, text in policy.texts if (one := POLICIES.read(text))]
+    assert group_policies([file, *again]) == group_policies([file])
+    other = read_policies(DECLARED.replace("vault", "safe"))
+    assert [len(one.policies) for one in group_policies([file, other])] == [2, 1]

@@ -6,8 +6,11 @@ import httpx
 
 from govern.certification.shop_story import ruled, written
 from security.certification.test_certification import run, send, shop
+from security.certification.test_policies import declared
 from security.conftest import House, now
 from test_docs import EXAMPLE, page, shape
+from whence.govern.rule_states.records import rule_transition_event
+from whence.govern.rule_states.states import RuleState, find_new_transitions
 from whence.model.access import Role
 from whence.model.names import DatasetName
 
@@ -23,15 +26,38 @@ rules:
     namespaces: ["{REVENUE.namespace}"]
     require: {{contract: false, lineage: false, objectives: false, checks: false}}
 """
+POLICY = f"""\
+version: 1
+policies:
+  - name: owned
+    reason: somebody must answer for it
+    owner: data-office
+    namespaces: ["{REVENUE.namespace}"]
+    where: {{kind: dataset}}
+    require: {{owned: true}}
+"""
+
+
+def violated(at: int) -> bytes:
+    state = RuleState(
+        kind="policy",
+        rule="owned",
+        dataset=REVENUE,
+        state="violated",
+        blocks=True,
+        reason="somebody must answer for it",
+    )
+    (one,) = find_new_transitions([state], {}, at, ())
+    return json.dumps(rule_transition_event(one)).encode()
 
 
 def test_every_example_is_answered_as_it_says(shop: House) -> None:
     ada, at = shop.key("ada", Role.ADMIN), now()
     examples = EXAMPLE.findall(page("docs/reference/http-certification.md"))
-    assert len(examples) == 5
+    assert len(examples) == 7
 
     async def work(client: httpx.AsyncClient) -> None:
-        await send(client, ada, written(REVENUE, at, 1), *ruled(at, RULE))
+        await send(client, ada, written(REVENUE, at, 1), *ruled(at, RULE), *declared(at, POLICY), violated(at))
         for method, target, _, status, documented in examples:
             answer = await client.request(method, target, headers=ada)
             assert answer.status_code == int(status), (target, answer.text)

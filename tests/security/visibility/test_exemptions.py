@@ -108,6 +108,7 @@ def test_an_exempt_hiding_changes_no_byte_of_any_answer(shop: House) -> None:
     async def work(client: httpx.AsyncClient, app: FastAPI) -> None:
         # What a server records by itself would change answers meanwhile: the failed run is an incident.
         await app.state.slos.stop()
+        await app.state.rules.stop()
         await app.state.incidents.stop()
         asked = list(_requests(app))
         for name, key in keys.items():

@@ -16,6 +16,7 @@ from whence.api.requests.catalog import CatalogView, NewestView
 from whence.errors import EventError, ThingNotFoundError
 from whence.govern import assertions as say
 from whence.govern.assertions import Certification, Subject
+from whence.govern.rule_states.records import certifications_at
 from whence.model.ids import node_id
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
@@ -111,7 +112,8 @@ def get_many_facts(
 ) -> Response:
     """Show what people assert of several datasets and jobs, in their order. Unknown nodes are left out."""
     names = [name for name in map(parse_node, node) if isinstance(name, DatasetName | JobName)]
-    return answer({"data": facts_documents(view.catalog, view.graph, names), "page": None})
+    certified = certifications_at(view.whole)
+    return answer({"data": facts_documents(view.catalog, view.graph, names, certified), "page": None})
 
 
 @writes.put("/nodes/{node}/tags/{tag}", response_model=One[Facts])

@@ -24,8 +24,9 @@ from whence.govern.certification.documents import (
     certification_document,
     rule_row,
 )
-from whence.govern.certification.records import held_rules
+from whence.govern.certification.records import CERTIFICATION
 from whence.govern.contracts.evaluation.observations import Observed
+from whence.govern.declared_rules import held_rules
 from whence.model.catalog import Entry, entry_sort_key
 from whence.model.names import DatasetName
 from whence.query.answers.instants import iso, past_instant
@@ -60,7 +61,7 @@ def list_certifications(
     """
     at, now = _instant(as_of), now_micros()
     until = now if at is None else at
-    ruled = rules_by_namespace(held_rules(view.whole, until))
+    ruled = rules_by_namespace(held_rules(CERTIFICATION, view.whole, until))
     wanted = [one for one in ruled if namespace in ("", one)]
     entries = after(list_named(view.catalog, wanted, until), window(limit, cursor, _NAMED), entry_sort_key)
     shown, page = cut(entries, limit, entry_sort_key)
@@ -93,7 +94,7 @@ class RulesAnswer(TypedDict):
 @routes.get("/certification-rules", response_model=RulesAnswer)
 def list_certification_rules(view: NewestView) -> Response:
     """List the rules of certification that hold now, by namespace and name."""
-    return enveloped(view, [rule_row(one) for one in held_rules(view.catalog, now_micros())])
+    return enveloped(view, [rule_row(one) for one in held_rules(CERTIFICATION, view.catalog, now_micros())])
 
 
 def graph_of(view: CatalogView) -> Observed:

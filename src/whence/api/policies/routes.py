@@ -1,6 +1,6 @@
-"""The route that evaluates policies which the caller sends (http-api.md): it stores nothing."""
+"""The route that evaluates policies which the caller sends, and declared ones (http-api.md): it stores nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import BoundedSemaphore
 from typing import cast
 
@@ -12,7 +12,7 @@ from whence.api.http.clock import now_of
 from whence.api.http.response_types import One
 from whence.api.http.responses import MISSING, answer
 from whence.api.lineage.parameters import Text, Time
-from whence.api.requests.catalog import catalog_over
+from whence.api.requests.catalog import catalog_over, whole_catalog_of
 from whence.api.requests.graph import GraphRequests
 from whence.errors import EventError, QuestionError, QuestionsBusyError, RulesFileError
 from whence.govern.policies.documents import PolicyEvaluation, ProposalDocument, evaluation_document, read_proposal
@@ -20,6 +20,8 @@ from whence.govern.policies.policy import PolicyFile
 from whence.govern.policies.policy_file import read_policies
 from whence.govern.policies.proposal import Proposal
 from whence.govern.policies.proposed_estate import evaluate_graph
+from whence.govern.policies.records import declared_files, group_policies
+from whence.govern.rule_states.records import certifications_at
 from whence.query.answers.instants import past_instant
 from whence.query.visibility.visible_ids import QuestionGraph
 
@@ -61,7 +63,8 @@ class Policies(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    policies: str = Field(max_length=LONGEST, description="The text of a file `policies.yaml`")
+    policies: str = Field("", max_length=LONGEST, description="The text of a file `policies.yaml`")
+    declared: bool = Field(False, description="Judge also by the declared policies that the caller may see")
     file: Text = Field("policies.yaml", description="The name of the file, as places in answers have it")
     as_of: Time | None = Field(None, description="The lineage at this time: `2026-11-20T06:00`, `2h ago`")
     proposal: Proposed | None = Field(None, description="Judge the graph with this change, and list what is new")
@@ -80,7 +83,10 @@ def router(requests: GraphRequests) -> APIRouter:
         at = None if body.as_of is None else past_instant(body.as_of, now_of(request))
 
         def ask(graph: QuestionGraph) -> PolicyEvaluation:
-            found = evaluate_graph(stated, catalog_over(request, graph), graph, at, proposal)
+            catalog = catalog_over(request, graph)
+            whole = whole_catalog_of(graph)
+            files = group_policies([*stated, *(declared_files(whole, at, catalog) if body.declared else ())])
+            found = evaluate_graph(files, catalog, graph, at, proposal, certifications_at(whole, at))
             return evaluation_document(found, at, body.limit)
 
         found = await requests.read(request, _in_place(places, ask))
@@ -90,9 +96,11 @@ def router(requests: GraphRequests) -> APIRouter:
     return routes
 
 
-def _read(body: Policies) -> PolicyFile:
+def _read(body: Policies) -> Sequence[PolicyFile]:
+    if body.declared and not body.policies:
+        return ()
     try:
-        return read_policies(body.policies, body.file)
+        return [read_policies(body.policies, body.file)]
     except RulesFileError as error:
         raise EventError("/policies", str(error), 422) from None
 

@@ -49,7 +49,9 @@ from whence.api.operations.progress import ProgressWatch, has_reached, least_pro
 from whence.api.operations.response_types import LiveDocument, ProgressDocument, ReadyDocument
 from whence.api.operations.status import StatusWatch
 from whence.api.pending.assertions import PendingAssertions
+from whence.api.policies import declared_routes as policy_declarations
 from whence.api.policies import routes as policy_routes
+from whence.api.policies.recording import RuleRecording, evaluate_declared_rules
 from whence.api.reports import routes as report_routes
 from whence.api.requests.estate_labels import EstateLabelsCache
 from whence.api.requests.graph import GraphRequests
@@ -90,6 +92,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     builds = AdjacencyBuilds(engine, arrays)
     recording = SloRecording(log, progress, collector, partial(evaluate_store, engine))
     outbox = make_outbox(settings.receivers, log, progress, collector, engine) if settings.receivers else None
+    rules = RuleRecording(log, progress, collector, partial(evaluate_declared_rules, engine), "declared rules")
     incidents = IncidentRecording(log, progress, collector, partial(compute_incidents, engine), "incidents")
 
     @asynccontextmanager
@@ -97,11 +100,13 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         await commit.probe()
         builds.start()
         recording.start()
+        rules.start()
         incidents.start()
         if outbox:
             outbox.start()
         yield
         await recording.stop()
+        await rules.stop()
         await incidents.stop()
         if outbox:
             await outbox.stop()
@@ -123,7 +128,8 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         telemetry={**TELEMETRY, "tracing": is_traced()},  # else FastAPI would look for a provider in each request
     )
     app.state.engine, app.state.log, app.state.arrays, app.state.clock = engine, log, arrays, clock
-    app.state.slos, app.state.incidents, app.state.estate_labels = recording, incidents, EstateLabelsCache()
+    app.state.slos, app.state.rules, app.state.incidents = recording, rules, incidents
+    app.state.estate_labels = EstateLabelsCache()
     app.state.pending = pending = PendingAssertions(log)
     app.state.scribe = AssertionWriter(collector, log, progress, engine, pending)
     app.add_middleware(EncodedPaths)
@@ -163,6 +169,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
     yield from (promotions.reads, slo_routes.routes, certification_routes.routes, badge_routes.routes)
+    yield policy_declarations.routes
     yield from (incident_routes.routes, breakers.routes, containment.reads)
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes, report_routes.routes)
 

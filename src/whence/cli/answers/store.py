@@ -243,17 +243,12 @@ class StoreQuestions:
         self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]
     ) -> PolicyEvaluation:
         """Of which nodes the policies of a file do not hold, or may not. Raises RulesFileError, QuestionError."""
-        from whence.govern.policies.documents import evaluation_document, read_proposal
-        from whence.govern.policies.policy_file import read_policies
-        from whence.govern.policies.proposed_estate import evaluate_graph
+        from whence.cli.answers.policies import evaluate_policies
 
         as_of = iso_text(options.get("as_of"))
         at = None if as_of is None else past_instant(as_of, _now())
-        stated = read_policies(policies, options.get("file", "policies.yaml"))
-        proposed = read_proposal(msgspec.to_builtins(proposal))
         with self._open() as graph:
-            found = evaluate_graph(stated, StoreCatalog(graph.connection), graph, at, proposed)
-        return msgspec.convert(evaluation_document(found, at, options.get("limit")), PolicyEvaluation)
+            return evaluate_policies(graph, policies, proposal, options, at)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
         """The results of a search."""
@@ -264,9 +259,12 @@ class StoreQuestions:
 
     def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
         """What is asserted of datasets and jobs."""
+        from whence.govern.rule_states.records import certifications_at
+
         names = [name for name in map(parse_node, nodes) if isinstance(name, DatasetName | JobName)]
         with self._open() as graph:
-            found = facts_documents(StoreCatalog(graph.connection), graph, names)
+            catalog = StoreCatalog(graph.connection)
+            found = facts_documents(catalog, graph, names, certifications_at(catalog))
         return msgspec.convert(found, tuple[NodeFacts, ...])
 
     def fields(self, namespace: str, name: str) -> tuple[str, ...]:

@@ -32,17 +32,16 @@ def judge_policies(
     rules: Rules,
     path: str = "",
 ) -> JudgedPolicies:
-    """Judge a head by the policies of its base. Nothing is asked without policies, or if no lineage changes.
+    """Judge a head by the policies of its base, and by the declared ones. Nothing is asked if no lineage changes.
 
     Raises RulesFileError, and what `questions` raises.
     """
     stated = policies_at_base(change, path)
-    if not stated.text:
-        return JudgedPolicies(notices=stated.notices)
-    read_policies(stated.text, stated.place)
+    if stated.text:
+        read_policies(stated.text, stated.place)
     if proposal == NOTHING:
         return JudgedPolicies(notices=stated.notices)
-    found = questions.evaluate_policies(stated.text, file=stated.place, proposal=_document(proposal))
+    found = questions.evaluate_policies(stated.text, file=stated.place, declared=True, proposal=_document(proposal))
     cases = cases_of_findings(_findings(found), changes, rules)
     return JudgedPolicies(cases=tuple(cases), notices=(*stated.notices, *_notices(found)))
 

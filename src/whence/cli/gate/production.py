@@ -94,7 +94,13 @@ def _facts(one: NodeFacts) -> Facts:
     return Facts(
         owners=tuple(dict.fromkeys(owner.name for owner in one.owners)),
         tier=one.tier,
-        certified="certified" in one.certification,
+        certified=_is_certified(one),
         contract=one.contract_version or "",
         types=one.types,
     )
+
+
+def _is_certified(one: NodeFacts) -> bool:
+    """Whether the rules certify it; without a rule, whether somebody vouches for it."""
+    status = one.certification_status
+    return "certified" in one.certification if status is None else status == "certified"

@@ -94,7 +94,7 @@ def _order(one: Reason) -> tuple[int, int, str]:
 def _findings(scope: Scope, known: Known) -> Iterator[Reason]:
     for incident in known.incidents:
         excused_at = _excused_at(incident)
-        for one in incident.findings:
+        for one in (each for each in incident.findings if not each.family):
             id_ = node_id(one.dataset)
             if id_ in scope.columns and one.is_open_at(known.at) and _is_on_the_way(scope, id_, one.column):
                 yield Reason(

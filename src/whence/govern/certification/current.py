@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from whence.govern.certification.judge import CertificationStatus, judge
 from whence.govern.certification.observations import read_facts
-from whence.govern.certification.records import DeclaredRule, held_rules
+from whence.govern.certification.records import CERTIFICATION
 from whence.govern.certification.rules import Rule
 from whence.govern.contracts.evaluation.observations import Observed, ids_of
+from whence.govern.declared_rules import DeclaredRule, held_rules
 from whence.model.catalog import Entry, EntryFilter, Window, entry_sort_key
 from whence.model.graph import FacetRow
 from whence.model.ids import Kind
@@ -42,7 +43,7 @@ def certify(
     others. Tags, types and tiers are those of now.
     """
     until = now if at is None else at
-    stated = rules_by_namespace(held_rules(catalog, until)) if rules is None else _by_namespace(rules)
+    stated = rules_by_namespace(held_rules(CERTIFICATION, catalog, until)) if rules is None else _by_namespace(rules)
     for first in range(0, len(names), AT_ONCE):
         some = names[first : first + AT_ONCE]
         traits = read_all_traits(graph, some)
@@ -60,7 +61,7 @@ def certify(
             )
 
 
-def rules_by_namespace(declared: Iterable[DeclaredRule]) -> Mapping[str, Sequence[Rule]]:
+def rules_by_namespace(declared: Iterable[DeclaredRule[Rule]]) -> Mapping[str, Sequence[Rule]]:
     """The rules of each namespace that this version of Whence can read."""
     found: dict[str, list[Rule]] = {}
     for one in declared:

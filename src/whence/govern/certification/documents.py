@@ -4,7 +4,8 @@ from typing_extensions import TypedDict
 
 from whence.govern.certification.current import CertifiedDataset
 from whence.govern.certification.judge import JudgedRule, Requirement
-from whence.govern.certification.records import DeclaredRule
+from whence.govern.certification.rules import Rule
+from whence.govern.declared_rules import DeclaredRule
 from whence.query.answers.instants import iso
 
 
@@ -95,7 +96,7 @@ def _requirement(one: Requirement, *, is_whole: bool) -> CertificationRequiremen
     }
 
 
-def rule_row(one: DeclaredRule) -> CertificationRuleRow:
+def rule_row(one: DeclaredRule[Rule]) -> CertificationRuleRow:
     """A declared rule."""
     return {
         "namespace": one.namespace,

@@ -1,103 +1,16 @@
-"""The rules of certification that were declared, as OpenLineage events and back.
+"""The rules of certification that were declared."""
 
-Nothing is replaced: the rules at a time are the last declarations until then.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
-
-import msgspec
 
 from whence.errors import RulesFileError
-from whence.govern.assertions import assert_facets
 from whence.govern.certification.rules import Rule
 from whence.govern.certification.rules_file import read_certification
-from whence.model.catalog import RegisteredFilter, RegistryKind, namespace_of_registered
-from whence.model.records.certification import (
-    CERTIFICATION_RULE,
-    RuleRecord,
-    rule_dataset,
-    rule_id,
-    rule_version,
-)
-from whence.openlineage.write import own_facet
-from whence.query.ports.catalog import Catalog
-from whence.query.visibility.certification_records import read_rule_record
+from whence.govern.declared_rules import RuleKind
+from whence.model.catalog import RegistryKind
+from whence.model.records.rules import CERTIFICATION_RULE
 
-Json = dict[str, Any]
 _REMEMBERED = 10_000
 """Texts of rules that are not read again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredRule:
-    """A rule of a namespace that was declared, changed or ended at a time (µs), and by which producer. `rule`: None if
-    it was ended, or its text is of another version of Whence.
-    """
-
-    namespace: str
-    record: RuleRecord
-    time: int
-    producer: str = ""
-    rule: Rule | None = None
-
-    @property
-    def version(self) -> str:
-        """The version of its text."""
-        return rule_version(self.record.text)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldRule:
-    """A rule that holds in a namespace, as far as it matters for whether another takes its place."""
-
-    namespace: str
-    name: str
-    version: str
-
-
-def held_rules(catalog: Catalog, until: int | None = None) -> Sequence[DeclaredRule]:
-    """The rules that hold at a time (µs), or now, by namespace and name."""
-    last: dict[str, DeclaredRule] = {}
-    for one in reversed(
-        catalog.registered_facets(RegisteredFilter(RegistryKind.CERTIFICATION_RULE, CERTIFICATION_RULE))
-    ):
-        record, namespace = read_rule_record(one.payload), namespace_of_registered(one.name)
-        if record is not None and (until is None or one.time <= until):
-            rule = _rule(record.text) if record.text else None
-            last[rule_id(namespace, record.name)] = DeclaredRule(
-                namespace=namespace, record=record, time=one.time, producer=one.producer, rule=rule
-            )
-    held = (one for one in last.values() if not one.record.ended)
-    return sorted(held, key=lambda one: (one.namespace, one.record.name))
-
-
-def rule_event(record: RuleRecord, namespace: str, at: int, producer: str) -> Json:
-    """The event by which a producer declares or ends a rule of a namespace at a time (µs)."""
-    members = {key: value for key, value in msgspec.to_builtins(record).items() if value}
-    facets = {CERTIFICATION_RULE: own_facet("CertificationRuleDatasetFacet", **members)}
-    return assert_facets(rule_dataset(namespace, record, at), at, producer, facets)
-
-
-def find_rule_changes(
-    wanted: Sequence[Rule], held: Iterable[HeldRule], *, prune: bool
-) -> Iterator[tuple[RuleRecord, str]]:
-    """The declarations, each with its namespace, that make these rules hold.
-
-    A rule that leaves a namespace ends there. `prune`: what else the namespaces of the file have ends, too.
-    """
-    known = frozenset(held)
-    new = {(namespace, rule.name): text for rule in wanted for namespace, text in rule.texts}
-    for (namespace, name), text in new.items():
-        if HeldRule(namespace=namespace, name=name, version=rule_version(text)) not in known:
-            yield RuleRecord(name=name, text=text), namespace
-    names, namespaces = {one.name for one in wanted}, {namespace for namespace, _ in new}
-    for old in sorted(known, key=lambda one: (one.namespace, one.name)):
-        is_left = old.name in names or (prune and old.namespace in namespaces)
-        if is_left and (old.namespace, old.name) not in new:
-            yield RuleRecord(name=old.name, ended=True), old.namespace
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -107,3 +20,12 @@ def _rule(text: str) -> Rule | None:
     except (RulesFileError, ValueError):
         return None
     return found
+
+
+CERTIFICATION = RuleKind(
+    registry=RegistryKind.CERTIFICATION_RULE,
+    facet=CERTIFICATION_RULE,
+    facet_class="CertificationRuleDatasetFacet",
+    read=_rule,
+)
+"""Rules of certification, as declared ones."""

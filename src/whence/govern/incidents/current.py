@@ -10,7 +10,7 @@ from whence.govern.contracts.evaluation.observations import ids_of
 from whence.govern.incidents.contract_violations import ContractGraph, read_violations
 from whence.govern.incidents.findings import Finding, findings_at
 from whence.govern.incidents.fold import fold_incidents
-from whence.govern.incidents.incident import HOUR, Incident
+from whence.govern.incidents.incident import HOUR, Act, Incident, Recorded, UpstreamRelation
 from whence.govern.incidents.recording import find_new_transitions
 from whence.govern.incidents.records import (
     IncidentTransition,
@@ -31,6 +31,8 @@ from whence.govern.incidents.sources import (
     tier_of,
     without_contracted,
 )
+from whence.govern.rule_states.findings import certification_findings, policy_findings
+from whence.govern.rule_states.records import list_rule_transitions
 from whence.govern.slos.records import list_declarations, list_transitions
 from whence.model.catalog import RunDatasets
 from whence.model.graph import FacetRow
@@ -101,9 +103,23 @@ def read_incidents(
     kept = [one for one in findings if one.until is None or one.until > at - LOOKBACK]
     relation = read_relation(graph, {one.dataset for one in kept}, at if is_past else None)
     transitions = list_incident_transitions(catalog, until=at)
-    incidents = fold_incidents(kept, relation, list_acts(catalog, until=at), recorded_incidents(transitions))
+    incidents = _fold(kept, relation, list_acts(catalog, until=at), recorded_incidents(transitions))
     are_all = streaks.runs.are_all and streaks.checks.are_all
     return ReadIncidents(at=at, incidents=incidents, transitions=transitions, are_all=are_all)
+
+
+def _fold(
+    findings: Iterable[Finding],
+    relation: UpstreamRelation,
+    acts: Sequence[Act],
+    recorded: Mapping[str, Recorded],
+) -> Sequence[Incident]:
+    """The incidents of each family of findings for itself, by beginning."""
+    families: dict[str, list[Finding]] = {}
+    for one in findings:
+        families.setdefault(one.family, []).append(one)
+    found = [each for some in families.values() for each in fold_incidents(some, relation, acts, recorded)]
+    return sorted(found, key=lambda each: (each.since, each.id))
 
 
 def compute_incidents(catalog: Catalog, graph: ContractGraph, streaks: Streaks, now: int) -> ComputedIncidents:
@@ -115,6 +131,14 @@ def compute_incidents(catalog: Catalog, graph: ContractGraph, streaks: Streaks, 
 
 
 def _read_findings(catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int) -> Iterator[Finding]:
+    of_data = list(_findings_of_data(catalog, graph, streaks, at))
+    yield from of_data
+    transitions = list_rule_transitions(catalog, until=at)
+    yield from policy_findings(transitions)
+    yield from certification_findings(transitions, of_data)
+
+
+def _findings_of_data(catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int) -> Iterator[Finding]:
     yield from slo_findings(list_transitions(catalog, until=at), _columns_of_slos(catalog, at))
     failures = list(_failures(catalog, graph, streaks.runs.found))
     violations = list(read_violations(catalog, graph, streaks.checks.results, at))

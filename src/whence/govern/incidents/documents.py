@@ -167,6 +167,10 @@ def _what(one: Finding, viewer: Viewer) -> str:
             return f"check {rule} fails" if rule else "a check fails"
         case FindingKind.CONTRACT:
             return f"contract rule {rule} is violated" if rule else "its contract is violated"
+        case FindingKind.POLICY:
+            return f"policy {rule} is violated"
+        case FindingKind.CERTIFICATION:
+            return "it is no longer certified"
 
 
 def notify_rule_of(one: Incident) -> str | None:
@@ -221,7 +225,7 @@ def act_document(one: Act, viewer: Viewer) -> IncidentAct:
 def _rule(one: Finding, viewer: Viewer) -> str | None:
     """What found it, if its text is the name of something that the viewer may see."""
     match one.kind:
-        case FindingKind.SLO:
+        case FindingKind.SLO | FindingKind.POLICY | FindingKind.CERTIFICATION:
             return one.rule
         case FindingKind.RUN:
             return one.rule if _sees(one.rule, viewer) else None

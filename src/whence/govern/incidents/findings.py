@@ -18,6 +18,8 @@ class FindingKind(StrEnum):
     RUN = "run"
     CHECK = "check"
     CONTRACT = "contract"
+    POLICY = "policy"
+    CERTIFICATION = "certification"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,19 @@ class Finding:
     run: str | None = None
     source: str = ""
     quiet: tuple[tuple[int, int | None], ...] = ()
+
+    @property
+    def family(self) -> str:
+        """Findings of one family explain one another; empty: that data is wrong. What a policy forbids, or a
+        certification that lapsed, explains no wrong data, and it lasts.
+        """
+        match self.kind:
+            case FindingKind.POLICY:
+                return f"policy {self.rule}"
+            case FindingKind.CERTIFICATION:
+                return "certification"
+            case FindingKind.SLO | FindingKind.RUN | FindingKind.CHECK | FindingKind.CONTRACT:
+                return ""
 
     @property
     def notify(self) -> NotifyText | None:

@@ -19,6 +19,8 @@ _RULES = {
     FindingKind.RUN: "a job that writes it fails",
     FindingKind.CHECK: "check {rule} fails",
     FindingKind.CONTRACT: "contract rule {rule} is violated",
+    FindingKind.POLICY: "policy {rule} is violated",
+    FindingKind.CERTIFICATION: "it is no longer certified",
 }
 _PLAIN_RULES = {
     FindingKind.CHECK: "a check fails",

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from whence.govern.policies.estate import NO_SOURCE_RETENTION, Estate, Retention, Shown, SourceRetention, Subject
 from whence.govern.policies.retention_tags import read_retention
 from whence.govern.policies.source_retention import shortest_retentions
 from whence.model.names import DatasetName, FieldName, Node
+from whence.model.records.certification import CertificationText
 from whence.model.traits import Traits
 from whence.query.answers.values import dataset_of
 from whence.query.sensitivity.disclosures import Way
@@ -24,7 +25,8 @@ Pairs = Iterable[tuple[Node, Node]]
 class KnownGraph:
     """How values pass between nodes, and what is asserted of datasets. `columns`: all that are known. `inputs`: pairs
     of a dataset and one that is made of it. `hidden`: what the viewer may not see. `unknown`: datasets that code reads,
-    and of which nothing is known, perhaps because the viewer may not see them.
+    and of which nothing is known, perhaps because the viewer may not see them. `certified`: what rules of certification
+    say of the datasets that have one.
     """
 
     ways: tuple[Way, ...]
@@ -33,6 +35,7 @@ class KnownGraph:
     inputs: frozenset[tuple[Node, Node]] = frozenset()
     hidden: frozenset[Node] = frozenset()
     unknown: frozenset[Node] = frozenset()
+    certified: Mapping[DatasetName, CertificationText] = field(default_factory=dict)
     complete: bool = True
 
     @property
@@ -50,10 +53,14 @@ def make_estate(known: KnownGraph, categories: Categories) -> Estate:
     unknown |= _why_open(_downstream(known.hidden, widths[0], inputs), "may not be seen")
     kept = {one: _retention(of) for one, of in known.traits.items()}
     sources = shortest_retentions({one: of.days for one, of in kept.items() if of.days is not None}, widths)
+    certified = dict[Node | None, CertificationText](known.certified.items())
     every = set[Node]((*known.traits, *known.columns)) - known.hidden
     return Estate(
         subjects={
-            one: _subject(one, known.traits, labels, kept, sources, unknown.get(one, ""))
+            one: replace(
+                _subject(one, known.traits, labels, kept, sources, unknown.get(one, "")),
+                certification=certified.get(dataset_of(one)),
+            )
             for one in sorted(every, key=str)
         },
         inputs=_by_target(inputs),

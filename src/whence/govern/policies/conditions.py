@@ -51,6 +51,12 @@ class Condition:
         """The same without what follows from lineage: which nodes it is about, whatever data they show."""
         return replace(self, labels=(), outlives_sources=None, reads=None, derived_from=None)
 
+    @property
+    def categories(self) -> frozenset[str]:
+        """The categories of its labels, also of those inside `reads` and `derived_from`."""
+        nested = (one.categories for one in (self.reads, self.derived_from) if one is not None)
+        return frozenset(one.category for one in self.labels).union(*nested)
+
 
 def every(truths: Iterable[Truth]) -> Truth:
     """Whether all hold: false if one does not, and not known if one is not known."""
@@ -106,7 +112,7 @@ def _attributes(condition: Condition, subject: Subject, estate: Estate) -> Itera
     if condition.is_owned is not None:
         yield bool(subject.owners) is condition.is_owned
     if condition.certified is not None:
-        yield subject.is_certified is condition.certified
+        yield subject.is_certified if condition.certified else inverse(subject.is_certified)
     if condition.labels:
         yield some(_shows(subject, one) for one in condition.labels)
     if condition.outlives_sources is not None:

@@ -6,8 +6,9 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from whence.errors import QuestionError
+from whence.govern.declared_rules import DeclaredRule
 from whence.govern.policies.evaluation import Evaluation
-from whence.govern.policies.policy import Finding
+from whence.govern.policies.policy import Finding, PolicyFile
 from whence.govern.policies.proposal import NOTHING, Proposal
 from whence.model.lineage import Edge
 from whence.model.names import JobName, Node, parse_node
@@ -49,6 +50,22 @@ class PolicyEvaluation(TypedDict):
     idle: list[str]
     total: int
     findings: list[PolicyFinding]
+
+
+class DeclaredPolicy(TypedDict):
+    """A policy that holds in a namespace, as it was declared. `text`: as JSON of the form of `policies.yaml`; null for
+    who may not see everything, as it may name other namespaces. `reason` and `owner`: null if this version of Whence
+    cannot read it.
+    """
+
+    namespace: str
+    name: str
+    version: str
+    reason: str | None
+    owner: str | None
+    text: str | None
+    declared_at: str
+    declared_by: str
 
 
 class ProposedEdge(TypedDict):
@@ -96,6 +113,21 @@ def _node(text: str) -> Node:
     if (node := parse_node(text)) is None or isinstance(node, JobName):
         raise QuestionError("proposal", f"{text!r} is no node id of a dataset or column")
     return node
+
+
+def policy_row(one: DeclaredRule[PolicyFile], *, is_whole: bool) -> DeclaredPolicy:
+    """A declared policy."""
+    policy = next(iter(one.rule.policies), None) if one.rule else None
+    return {
+        "namespace": one.namespace,
+        "name": one.record.name,
+        "version": one.version,
+        "reason": policy.reason if policy else None,
+        "owner": policy.owner if policy else None,
+        "text": one.record.text if is_whole else None,
+        "declared_at": iso(one.time),
+        "declared_by": one.producer,
+    }
 
 
 def evaluation_document(found: Evaluation, as_of: int | None, limit: int | None = None) -> PolicyEvaluation:

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.model.records.certification import CertificationText
 from whence.model.sensitivity import Grade
 
 
@@ -46,6 +47,7 @@ NO_SOURCE_RETENTION = SourceRetention()
 class Subject:
     """A node as policies see it. `tags` as `key` and `key=value`; those of a column are with those of its dataset.
 
+    `certification`: what the rules of certification say of its dataset; None: there is none, and the tag counts.
     `unknown`: why there may be more sensitive data, or more inputs, than is known; empty: there is not.
     """
 
@@ -57,6 +59,7 @@ class Subject:
     labels: Mapping[str, Shown] = field(default_factory=dict)
     retention: Retention = NO_RETENTION
     sources: SourceRetention = NO_SOURCE_RETENTION
+    certification: CertificationText | None = None
     unknown: str = ""
 
     @property
@@ -76,9 +79,17 @@ class Subject:
         return self.node.dataset if isinstance(self.node, FieldName) else self.node
 
     @property
-    def is_certified(self) -> bool:
-        """Whether somebody vouches for its dataset."""
-        return "certified" in self.tags
+    def is_certified(self) -> bool | None:
+        """Whether the rules certify its dataset, or without one, somebody vouches for it. None: not evaluated."""
+        match self.certification:
+            case "certified":
+                return True
+            case "not certified":
+                return False
+            case "not evaluated":
+                return None
+            case _:
+                return "certified" in self.tags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from whence.govern.policies.conditions import Truth, every, holds, inverse, some, witness
 from whence.govern.policies.estate import Estate, Subject
@@ -16,9 +17,9 @@ _ASSUMED = "a step on the way was not read, so the grade is only assumed"
 class Evaluation:
     """What the policies say. `findings`: of every node of which one does not hold, or may not; violations first.
 
-    `counts`: how many nodes there are with each outcome, over all policies. `hidden`: nodes that were not judged,
-    because the viewer may not see them. `complete`: whether no budget cut the reading of the graph. `idle`: the
-    policies that are about no node, as with a misspelt namespace.
+    `counts`: how many nodes there are with each outcome, over all policies that are about them. `hidden`: nodes that
+    were not judged, because the viewer may not see them. `complete`: whether no budget cut the reading of the graph.
+    `idle`: the policies that are about no node, as with a misspelt namespace.
     """
 
     findings: tuple[Finding, ...]
@@ -41,20 +42,34 @@ class Evaluation:
         return any(one.blocks for one in self.findings)
 
 
+def merge_evaluations(several: Sequence[Evaluation]) -> Evaluation:
+    """What some policies and others say of the same graph."""
+    findings = [one for each in several for one in each.findings]
+    counts = sum((Counter(one.counts) for one in several), Counter[Outcome]())
+    return Evaluation(
+        findings=tuple(sorted(findings, key=_order)),
+        counts={outcome: counts[outcome] for outcome in Outcome},
+        hidden=max((one.hidden for one in several), default=0),
+        complete=all(one.complete for one in several),
+        idle=tuple(name for one in several for name in one.idle),
+    )
+
+
 def evaluate(policies: Sequence[Policy], estate: Estate, only: frozenset[Node] | None = None) -> Evaluation:
-    """Judge every node by every policy; or only some nodes."""
+    """Judge every node by every policy that is about its namespace; or only some nodes."""
     certified = estate.certified_paths()
+    applying = cache(lambda namespace: [one for one in policies if one.is_about(namespace)])
     counts: Counter[Outcome] = Counter(dict.fromkeys(Outcome, 0))
     findings, fitting = [], set[str]()
     for subject in estate.subjects.values():
         if only is not None and subject.node not in only:
             continue
-        for policy in policies:
+        for policy in applying(subject.dataset.namespace):
             outcome = _outcome(policy, subject, estate, fitting)
             counts[outcome] += 1
             if outcome is not Outcome.OK:
                 findings.append(_finding(policy, subject, estate, outcome, is_certified=subject.dataset in certified))
-    findings.sort(key=lambda one: (one.outcome is not Outcome.VIOLATED, one.policy.name, str(one.node)))
+    findings.sort(key=_order)
     return Evaluation(
         findings=tuple(findings),
         counts=counts,
@@ -62,6 +77,10 @@ def evaluate(policies: Sequence[Policy], estate: Estate, only: frozenset[Node] |
         complete=estate.complete,
         idle=tuple(one.name for one in policies if one.name not in fitting),
     )
+
+
+def _order(one: Finding) -> tuple[bool, str, str]:
+    return one.outcome is not Outcome.VIOLATED, one.policy.name, str(one.node)
 
 
 def outcome_of(policy: Policy, subject: Subject, estate: Estate) -> Outcome:
@@ -121,4 +140,6 @@ def _why_open(subject: Subject) -> str:
         return "its retention is not written as a number of days, such as 30d"
     if subject.sources.days is not None and subject.retention.days is None:
         return "nobody says how long it is kept: tag it retention=30d"
+    if subject.is_certified is None:
+        return "its certification is not evaluated"
     return _ASSUMED

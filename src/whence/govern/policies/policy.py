@@ -32,7 +32,8 @@ class Policy:
     """Each node of which `where` holds is a violation, if `required` does not hold and none of `unless` does. Without
     `required`, `where` itself is what is forbidden.
 
-    `place`: where it is written.
+    `namespaces`: only of nodes of these; none: of all. `texts`: by namespace, the policy as it is declared there, as
+    canonical JSON of the form of `policies.yaml`; `place`: where it is written.
     """
 
     name: str
@@ -42,12 +43,23 @@ class Policy:
     required: Condition | None = None
     unless: tuple[Condition, ...] = ()
     examples: tuple[Example, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
     place: str = ""
     scope: Condition = field(init=False)
     """Which nodes it is about, whatever data they show."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scope", self.where.scope)
+
+    def is_about(self, namespace: str) -> bool:
+        """Whether it judges nodes of a namespace."""
+        return not self.namespaces or namespace in self.namespaces
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All that it has."""
+        return (self.where, *([self.required] if self.required else []), *self.unless)
 
 
 Categories = dict[str, frozenset[str]]

@@ -1,12 +1,14 @@
 """Reading `policies.yaml`: a closed schema, so a misspelt key is an error with its line, never a policy that is off."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from whence.govern.policies.condition_file import choice, condition_reader, one_or_more, read_example_node
-from whence.govern.policies.policy import Example, Outcome, Policy, PolicyFile
+from whence.govern.policies.policy import Categories, Example, Outcome, Policy, PolicyFile
 from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
+from whence.govern.yaml_values import read_values
 from whence.query.sensitivity.marks import CATEGORIES
 
 _LONGEST_NAME = 200
@@ -19,12 +21,13 @@ def read_policies(text: str, file: str = "policies.yaml") -> PolicyFile:
     stated = read_members(root, _TOP, ("version", "policies"))
     categories = stated.get("categories", {})
     reading = _Reading(frozenset(CATEGORIES) | categories.keys())
+    namespaces = stated.get("namespaces", ())
     policies: dict[str, Policy] = {}
     for node in stated["policies"]:
-        policy = reading.policy(node)
+        policy = reading.policy(node, namespaces)
         if policy.name in policies:
             raise node.mistake(f"the name {policy.name!r} is here twice")
-        policies[policy.name] = policy
+        policies[policy.name] = replace(policy, texts=_texts(policy, read_values(node).root, categories))
     return PolicyFile(policies=tuple(policies.values()), categories=categories)
 
 
@@ -40,7 +43,25 @@ def _categories(node: Node) -> dict[str, frozenset[str]]:
     return found
 
 
-_TOP: Mapping[str, Reader] = {"version": read_version, "categories": _categories, "policies": Node.list}
+def _texts(policy: Policy, value: Mapping[str, Any], categories: Categories) -> tuple[tuple[str, str], ...]:
+    """A policy as it is declared in each of its namespaces: alone, without examples, with the categories it uses."""
+    used = {category for one in policy.conditions for category in one.categories} & categories.keys()
+    tags = {one: sorted(categories[one]) for one in sorted(used)}
+    rest = {key: one for key, one in value.items() if key not in ("examples", "namespaces")}
+    return tuple((one, _text({**rest, "namespaces": [one]}, tags)) for one in policy.namespaces)
+
+
+def _text(policy: Mapping[str, Any], categories: Mapping[str, list[str]]) -> str:
+    document = {"version": 1, **({"categories": categories} if categories else {}), "policies": [policy]}
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+_TOP: Mapping[str, Reader] = {
+    "version": read_version,
+    "categories": _categories,
+    "namespaces": one_or_more(Node.filled),
+    "policies": Node.list,
+}
 
 
 def _name(node: Node) -> str:
@@ -55,7 +76,8 @@ class _Reading:
 
     categories: frozenset[str]
 
-    def policy(self, node: Node) -> Policy:
+    def policy(self, node: Node, namespaces: tuple[str, ...]) -> Policy:
+        """`namespaces`: those of a policy that states none."""
         read = condition_reader(self.categories)
         readers: dict[str, Reader] = {
             "name": _name,
@@ -65,6 +87,7 @@ class _Reading:
             "where": read,
             "require": read,
             "unless": one_or_more(read),
+            "namespaces": one_or_more(Node.filled),
             "examples": Node.list,
         }
         stated = read_members(node, readers, ("name", "reason", "owner"))
@@ -77,6 +100,7 @@ class _Reading:
             where=stated.get("forbid") or stated["where"],
             required=stated.get("require"),
             unless=stated.get("unless", ()),
+            namespaces=tuple(dict.fromkeys(stated.get("namespaces", namespaces))),
             examples=tuple(self.example(one) for one in stated.get("examples", ())),
             place=node.place,
         )

@@ -1,17 +1,18 @@
 """The lineage that a head's code would make, laid over production's: what a policy says before it is merged."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from whence.govern.policies.assembly import KnownGraph, make_estate
 from whence.govern.policies.estate import Estate
-from whence.govern.policies.evaluation import Evaluation, evaluate
+from whence.govern.policies.evaluation import Evaluation, evaluate, merge_evaluations
 from whence.govern.policies.policy import Finding, Outcome, Policy, PolicyFile
 from whence.govern.policies.proposal import NOTHING, Proposal
 from whence.govern.policies.reading import read_names, read_whole_graph
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.model.records.certification import CertificationText
 from whence.model.sensitivity import Grade
 from whence.model.traits import Traits
 from whence.query.answers.transformations import Transformation
@@ -22,14 +23,26 @@ from whence.query.sensitivity.disclosures import Way, way_between
 
 
 def evaluate_graph(
-    stated: PolicyFile, catalog: Catalog, graph: Graph, at: int | None = None, proposal: Proposal = NOTHING
+    files: Sequence[PolicyFile],
+    catalog: Catalog,
+    graph: Graph,
+    at: int | None = None,
+    proposal: Proposal = NOTHING,
+    certified: Mapping[DatasetName, CertificationText] | None = None,
 ) -> Evaluation:
-    """What the policies of a file say of all that a viewer may see, at a time (µs); or of a proposal, what is new."""
-    known = read_whole_graph(catalog, graph, at)
+    """What the policies of files say of all that a viewer may see, at a time (µs); or of a proposal, what is new.
+
+    `certified`: what rules of certification say of datasets that have one.
+    """
+    known = replace(read_whole_graph(catalog, graph, at), certified=certified or {})
+    proposed = None if proposal == NOTHING else propose(known, proposal.renamed(read_names(graph, proposal.datasets)))
+    return merge_evaluations([_evaluate_file(one, known, proposed) for one in files])
+
+
+def _evaluate_file(stated: PolicyFile, known: KnownGraph, proposed: KnownGraph | None) -> Evaluation:
     estate = make_estate(known, stated.categories)
-    if proposal == NOTHING:
+    if proposed is None:
         return evaluate(stated.policies, estate)
-    proposed = propose(known, proposal.renamed(read_names(graph, proposal.datasets)))
     return evaluate_proposal(stated.policies, estate, make_estate(proposed, stated.categories))
 
 

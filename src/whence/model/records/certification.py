@@ -1,48 +1,6 @@
-"""The rules of certification that were declared, as OpenLineage facets of registry datasets. Each declaration has a
-registry dataset of its own, so that none replaces another.
-"""
+"""The words for what rules of certification say of a dataset."""
 
-from dataclasses import dataclass
-from hashlib import sha256
 from typing import Literal
-
-from whence.model.catalog import RegistryKind
-from whence.model.ids import netstrings
-from whence.model.names import DatasetName
-
-CERTIFICATION_RULE = "whence_certificationRule"
-"""The facet's key."""
 
 CertificationText = Literal["certified", "not certified", "not evaluated", "no rule"]
 RequirementText = Literal["owner", "contract", "lineage", "objectives", "checks"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleRecord:
-    """A rule of one namespace from the time of its event on. `text`: the rule alone, as JSON of the form of
-    `certification.yaml`; empty if it was ended.
-    """
-
-    name: str
-    text: str = ""
-    ended: bool = False
-
-
-def rule_id(namespace: str, name: str) -> str:
-    """The id of a rule: who may write in one namespace cannot change a rule of another."""
-    return _digest(namespace, name)
-
-
-def rule_version(text: str) -> str:
-    """The version of a rule: a hash of its text."""
-    return _digest(text)
-
-
-def rule_dataset(namespace: str, record: RuleRecord, at: int) -> DatasetName:
-    """The registry dataset of a declaration at a time (µs)."""
-    name = f"{rule_id(namespace, record.name)}/{_digest(str(at), record.text)}/{namespace}"
-    return RegistryKind.CERTIFICATION_RULE.dataset_of(name)
-
-
-def _digest(*parts: str) -> str:
-    return sha256(netstrings(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -127,8 +127,15 @@ def facts_document(one: DescribedDataset | DescribedJob) -> documents.Facts:
     return {"node": str(one.name), "types": types, **_assertions(one), "contract_version": contract, "aliases": aliases}
 
 
-def facts_documents(catalog: Catalog, graph: Graph, names: Iterable[DatasetName | JobName]) -> list[documents.Facts]:
-    """The assertions of people about several datasets and jobs, in their order. Unknown ones are left out."""
+def facts_documents(
+    catalog: Catalog,
+    graph: Graph,
+    names: Iterable[DatasetName | JobName],
+    certified: Mapping[DatasetName, str] | None = None,
+) -> list[documents.Facts]:
+    """The assertions of people about several datasets and jobs, in their order. Unknown ones are left out. `certified`:
+    what rules of certification say of datasets that have one.
+    """
     names = tuple(dict.fromkeys(names))
     entries = catalog.entries([node_id(one) for one in names]).values()
     datasets = [one for one in entries if isinstance(one.name, DatasetName)]
@@ -138,6 +145,9 @@ def facts_documents(catalog: Catalog, graph: Graph, names: Iterable[DatasetName 
         *describe_jobs(catalog, graph, jobs, runs=0),
     )
     found = {one["node"]: one for one in map(facts_document, described)}
+    for name, status in (certified or {}).items():
+        if str(name) in found:
+            found[str(name)]["certification_status"] = status
     return [found[str(one)] for one in names if str(one) in found]
 
 

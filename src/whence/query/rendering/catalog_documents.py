@@ -1,6 +1,6 @@
 """The types of the catalog's JSON documents. Nodes are node ids, times ISO 8601 UTC."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -24,7 +24,10 @@ class Tag(TypedDict):
 
 
 class Asserted(TypedDict):
-    """What people and events assert of a dataset or job beside its lineage."""
+    """What people and events assert of a dataset or job beside its lineage. `certification`: tags by hand.
+
+    `certification_status`: in lists of facts, what the rules of certification say of a dataset that has one.
+    """
 
     first_seen: str
     last_seen: str
@@ -33,6 +36,7 @@ class Asserted(TypedDict):
     owners: list[Owner]
     tags: list[Tag]
     certification: list[str]
+    certification_status: NotRequired[str]
     tier: int | None
 
 

@@ -25,9 +25,9 @@ from whence.model.names import DatasetName
 from whence.model.records import containment
 from whence.model.records.containment import StepRecord
 from whence.query.ports.catalog import Catalog
-from whence.query.visibility.certification_records import shown_certification_record
 from whence.query.visibility.incident_records import shown_incident_record
 from whence.query.visibility.notification_records import shown_receipt_record
+from whence.query.visibility.rule_records import shown_rule_record
 from whence.query.visibility.slo_records import shown_slo_record
 
 Record = TypeVar("Record", VerdictRecord, WaiverRecord, PromotionRecord)
@@ -67,7 +67,7 @@ def _payload(one: RegisteredFacet, facet: str, find_visible: FindVisible) -> str
             return write_record(visible_promotion(promotion, shown)) if promotion.node in shown else ""
         case containment.CONTAINMENT if step := _read_step(one.payload):
             return msgspec.json.encode(visible_step(step, find_visible({step.node}))).decode()
-    readers = (shown_slo_record, shown_incident_record, shown_receipt_record, shown_certification_record)
+    readers = (shown_slo_record, shown_incident_record, shown_receipt_record, shown_rule_record)
     return next((text for read in readers if (text := read(one.payload, facet))), "")
 
 

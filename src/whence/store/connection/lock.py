@@ -31,6 +31,7 @@ _BLAST = _Lock("blast", 0x77_68_65_6E_63_66, "another process computes the blast
 _ASSERT = _Lock("assert", 0x77_68_65_6E_63_67, "another instance of the API changes what people assert; send it again")
 _SLOS = _Lock("slos", 0x77_68_65_6E_63_68, "another instance of the API evaluates objectives")
 _INCIDENTS = _Lock("incidents", 0x77_68_65_6E_63_69, "another instance of the API records incidents")
+_RULES = _Lock("rules", 0x77_68_65_6E_63_6B, "another instance of the API evaluates declared rules")
 _OUTBOX = _Lock("outbox", 0x77_68_65_6E_63_6A, "another instance of the API sends notifications")
 
 
@@ -66,6 +67,13 @@ def hold_slo_lock(engine: Engine) -> Iterator[Check]:
 def hold_incident_lock(engine: Engine) -> Iterator[Check]:
     """Hold the lock of the recording of incidents, with the same errors."""
     with _hold(engine, _INCIDENTS) as check:
+        yield check
+
+
+@contextmanager
+def hold_rules_lock(engine: Engine) -> Iterator[Check]:
+    """Hold the lock of the evaluation of declared rules, with the same errors."""
+    with _hold(engine, _RULES) as check:
         yield check
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import Data, Form, Profile, ServerUrl, Store, parse_past_instant
+from whence.cli.commands.options import Data, Form, Profile, ServerUrl, Store, Url, parse_past_instant
 from whence.cli.commands.source import open_questions
 from whence.cli.output.streams import Output, reporting
 
@@ -66,3 +66,55 @@ def evaluate(
 
     with reporting(output), open_questions(context) as questions:
         raise typer.Exit(show_evaluated(questions, file, as_of, limit, output))
+
+
+@app.command()
+def apply(
+    file: File,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="End the policies of the file's namespaces that are not in it")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would change")] = False,
+    *,
+    url: Url,
+    output: Form = Output.TEXT,
+) -> None:
+    """Declare the policies of a file, as an event for each namespace. Needs a steward of these."""
+    from whence.cli.policies.declared import show_applied
+
+    with reporting(output):
+        raise typer.Exit(show_applied(file, url, output, prune=prune, dry_run=dry_run))
+
+
+@app.command(name="list")
+def list_(
+    namespace: Annotated[str, typer.Option("--namespace", help="Only the policies of this namespace")] = "",
+    *,
+    url: Url,
+    output: Form = Output.TEXT,
+) -> None:
+    """List the declared policies of the namespaces that the key may read, and how many datasets violate each."""
+    from whence.cli.policies.declared import show_list
+    from whence.client.questions import connect
+
+    with reporting(output), connect(url) as questions:
+        raise typer.Exit(show_list(questions, namespace, output))
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="The name of a declared policy")],
+    as_of: Annotated[
+        int | None,
+        typer.Option("--as-of", parser=parse_past_instant, metavar="TIME", help="What held at this time: 2h ago"),
+    ] = None,
+    *,
+    url: Url,
+    output: Form = Output.TEXT,
+) -> None:
+    """Show a declared policy: where it holds, its conditions, and the datasets of which it does not hold."""
+    from whence.cli.policies.declared import show_one
+    from whence.client.questions import connect
+
+    with reporting(output), connect(url) as questions:
+        raise typer.Exit(show_one(questions, name, as_of, output))

@@ -1,0 +1,18 @@
+"""Evaluates the declared policies and rules of certification of a store, and which transitions are to be recorded."""
+
+from sqlalchemy import Engine
+
+from whence.api.operations.recording import TransitionRecording
+from whence.govern.rule_states.current import EvaluatedRules, evaluate_rules
+from whence.store.connection.lock import hold_rules_lock
+from whence.store.snapshots.catalog import StoreCatalog, snapshot
+from whence.store.snapshots.graph import StoreGraph
+
+RuleRecording = TransitionRecording[EvaluatedRules]
+"""Evaluates declared rules and records their transitions while the server runs."""
+
+
+def evaluate_declared_rules(engine: Engine, now: int) -> EvaluatedRules:
+    """Evaluate all declared rules. Raises StoreError; StoreBusyError if another instance does."""
+    with hold_rules_lock(engine), snapshot(engine) as connection:
+        return evaluate_rules(StoreCatalog(connection), StoreGraph(connection), now)
