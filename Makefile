@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+# Every test and every start of Whence is some processes. Without compiled files each of them compiles 600 modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 # A step of an installation: what it prints is shown if it fails.
 quietly = { log=$$(mktemp); if { $(1); } >"$$log" 2>&1; then rm -f "$$log"; else cat "$$log"; rm -f "$$log"; exit 1; fi; }
 PIP := $(BIN)/python -m pip install --disable-pip-version-check

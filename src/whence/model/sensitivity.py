@@ -40,3 +40,7 @@ class Disclosure(NamedTuple):
     def and_then(self, other: Self) -> "Disclosure":
         """What is left after two steps."""
         return Disclosure(min(self.grade, other.grade), self.assumed or other.assumed)
+
+
+UNKNOWN = Disclosure(Grade.FULL, assumed=True)
+"""Of a way that was not read: it may show everything."""

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from whence.capture.sql.disclosure.expressions import UNKNOWN, disclosure_of
 from whence.model.names import DatasetName, FieldName, Node
-from whence.model.sensitivity import Disclosure, Grade
+from whence.model.sensitivity import UNKNOWN, Disclosure, Grade
 from whence.query.answers.transformations import Transformation
 from whence.query.answers.values import AnswerEdge
 
@@ -53,6 +52,9 @@ def disclosure(how: Transformation, column: str) -> Disclosure:
 
 def _of_expression(text: str, column: str, subtype: str) -> Disclosure:
     """A column alone that was transformed is one of a query inside: what happened there is not in the text."""
+    # The SQL parser takes an eighth of a server's start, and few answers need it.
+    from whence.capture.sql.disclosure.expressions import disclosure_of
+
     found = disclosure_of(text, column)
     is_alone = subtype != "IDENTITY" and text.strip('`"[]').casefold() == column.casefold()
     return Disclosure(found.grade, assumed=True) if is_alone else found

@@ -6,10 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.util.exc import CommandError
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import Connection, Engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -19,6 +16,7 @@ from whence.store.connection.engine import open_store, reading, sqlite_url, writ
 VERSION_TABLE = "access_version"
 _WAL_PAGES = 1_000
 """Rows are appended one by one here; a long write-ahead log as the store's saves nothing."""
+_MIGRATIONS = Path(__file__).parent / "migrations"
 _MIGRATING = 0x77_68_65_6E_63_68  # "whench"
 
 
@@ -60,8 +58,15 @@ def migrate_security(engine: Engine) -> None:
 
     Raises StoreError if they are those of a later release.
     """
+    if _is_current(engine):
+        return
+    # Imported only for an upgrade: it takes a twentieth of a server's start.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util.exc import CommandError
+
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(_MIGRATIONS))
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":  # several API processes may start at once
             connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATING})
@@ -70,6 +75,14 @@ def migrate_security(engine: Engine) -> None:
             command.upgrade(config, "head")
         except CommandError as error:
             raise StoreError(f"the security database is of a later release ({error}): use that one") from error
+
+
+def _is_current(engine: Engine) -> bool:
+    newest = max(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+    with reading(engine) as connection:
+        if not inspect(connection).has_table(VERSION_TABLE):
+            return False
+        return connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar() == newest
 
 
 @contextmanager

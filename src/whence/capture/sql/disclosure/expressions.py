@@ -17,9 +17,8 @@ from whence.capture.sql.disclosure.functions import (
     STATISTICS,
     WHOLE_UNITS,
 )
-from whence.model.sensitivity import Disclosure, Grade
+from whence.model.sensitivity import UNKNOWN, Disclosure, Grade
 
-UNKNOWN = Disclosure(Grade.FULL, assumed=True)
 _INFLUENCED, _STATISTIC, _FULL = (Disclosure(grade) for grade in (Grade.INFLUENCED, Grade.STATISTIC, Grade.FULL))
 _PARTIAL, _PSEUDONYMOUS = Disclosure(Grade.PARTIAL), Disclosure(Grade.PSEUDONYMOUS)
 _LONGEST = 4_000
