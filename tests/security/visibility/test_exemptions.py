@@ -66,6 +66,7 @@ TIMED = (
     *("/api/v2/diagnose", "/api/v2/evidence", "/api/v2/slos", "/api/v2/slos/{slo}", "/api/v2/incidents"),
     "/api/v2/certifications",
     "/api/v2/circuit-breaker",
+    "/api/v2/nodes/{node}/quality-score",
 )
 """The time is in their answers."""
 PEOPLE: Mapping[str, tuple[Grant, ...]] = {

@@ -15,6 +15,7 @@ export type ChangesUpstream = Schemas["ChangesUpstream"];
 export type ChangeUpstream = Schemas["ChangeUpstream"];
 export type CheckResult = Schemas["CheckResult"];
 export type CheckResults = Schemas["CheckResults"];
+export type QualityScore = Schemas["QualityScoreDocument"];
 export type Completeness = Schemas["Completeness"];
 export type ContractHistory = Schemas["ContractHistory"];
 export type Covered = Schemas["NamespaceCoverage"];

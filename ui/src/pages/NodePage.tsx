@@ -13,6 +13,7 @@ import { Downstream } from "../sensitivity/Downstream";
 import { SlosOf } from "../slos/SlosPage";
 import { words } from "../texts";
 import { Contract } from "./node/Contract";
+import { Quality } from "./node/Quality";
 import { CheckHistory } from "./node/CheckHistory";
 import { JobParts } from "./node/JobParts";
 import { Checks, LastWrite } from "./node/LatestRuns";
@@ -107,6 +108,7 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
               </dd>
               {"last_write" in one && one.last_write && <LastWrite of={one.last_write} node={box} />}
               {kind === "dataset" && <Checks node={box} />}
+              {kind === "dataset" && <Quality node={one.node} asOf={asOf} />}
               <dt>{words.node.nodeId}</dt>
               <dd className="mono breaks">{one.node}</dd>
             </dl>

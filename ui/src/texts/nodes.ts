@@ -32,6 +32,14 @@ export const node = {
   lastWrite: "Last written",
   rows: "Rows written",
   checks: "Quality checks",
+  quality: "Quality score",
+  qualityAtMost: (score: string) => `at most ${score}`,
+  qualityUnknown: "not known",
+  qualityLimit: { checks: "by checks of", contract: "by the contract of", objectives: "by objectives of" } as Record<
+    string,
+    string
+  >,
+  qualitySilent: (count: number) => `nothing is known of ${counted(count, "dataset", "datasets")}`,
   checkHistory: "Checks",
   check: "Check",
   latestResult: "Latest",

@@ -17,7 +17,7 @@ from whence.api.auth.wiring import Security, secure
 from whence.api.catalog import contract_routes, fact_routes
 from whence.api.catalog import routes as catalog_routes
 from whence.api.catalog.assertions import AssertionWriter
-from whence.api.certification import badge_routes
+from whence.api.certification import badge_routes, score_routes
 from whence.api.certification import routes as certification_routes
 from whence.api.collector.collect import Collector
 from whence.api.collector.fast_path import PATHS, FastPath
@@ -170,7 +170,7 @@ def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
     yield from (promotions.reads, slo_routes.routes, certification_routes.routes, badge_routes.routes)
     yield policy_declarations.routes
-    yield from (incident_routes.routes, breakers.routes, containment.reads)
+    yield from (incident_routes.routes, breakers.routes, containment.reads, score_routes.routes)
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes, report_routes.routes)
 
 

@@ -26,6 +26,7 @@ from whence.cli.commands.rules import (
     gamedays,
     incidents,
     policies,
+    quality_score,
     reports,
     slos,
 )
@@ -264,6 +265,7 @@ app.add_typer(slos.app)
 app.add_typer(certification.app)
 app.add_typer(incidents.app)
 breaker.add_to(app)
+quality_score.add_to(app)
 app.add_typer(reports.app)
 app.add_typer(gamedays.app)
 app.add_typer(alerts.app)

@@ -1,4 +1,4 @@
-"""Certification in answers: values, and the questions about it."""
+"""Certification and quality scores in answers: values, and the questions about them."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -62,6 +62,33 @@ class DeclaredRule(msgspec.Struct, frozen=True, kw_only=True):
     declared_by: str
 
 
+class QualityScore(msgspec.Struct, frozen=True, kw_only=True):
+    """The quality of a dataset at a time, from 0 to 1: the weakest part of what is known of it and of all datasets that
+    its values are made of; None if nothing is known. `exact`: false if something not known could make it lower.
+
+    `own`: of the dataset alone. `limited_by`: the dataset whose `part` is the weakest; None if this key may not see it.
+    `unknown`: the nearest of the `unknown_datasets`, of the `datasets`, of which nothing is known.
+    """
+
+    at: str
+    node: str
+    score: float | None
+    exact: bool
+    own: float | None
+    limited_by: str | None
+    part: str | None
+    unknown: tuple[str, ...]
+    unknown_datasets: int
+    datasets: int
+    complete: bool
+
+
+class QualityScoreAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer about the quality of a dataset."""
+
+    data: QualityScore
+
+
 class CertificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer about one dataset."""
 
@@ -106,6 +133,11 @@ class CertificationQuestions:
             cursor = (page.page or {}).get("next")
             if not cursor:
                 return msgspec.structs.replace(page.data, datasets=tuple(found))
+
+    def quality_score(self, dataset: str, *, as_of: Time | None = None) -> QualityScore:
+        """The quality score of a dataset at a time, and the dataset upstream that limits it."""
+        path = f"/api/v2/nodes/{quote(dataset, safe='')}/quality-score"
+        return self._converted(self._connection.get(path, {"as_of": iso_text(as_of)}), QualityScoreAnswer).data
 
     def certification_rules(self) -> tuple[DeclaredRule, ...]:
         """The rules that hold now, by namespace and name."""
