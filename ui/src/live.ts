@@ -1,16 +1,16 @@
-// The age of the data on the screen. A visible page polls the position of the graph, and reloads its data when the
-// position changed. A hidden page does not poll; without an answer the interval grows.
+// The age of the data on the screen. A visible page polls the position of the graph, and reloads its data when that or
+// what the user may see changed. A hidden page does not poll; without an answer the interval grows.
 
 import { useSyncExternalStore } from "react";
 import { apiPath, refresh, settledAnswers } from "./api";
 
 const OFTEN = 15_000;
 const SELDOM = 300_000;
-/** Jobs become late and silences end without an event, so these pages are reloaded even without new events. */
+/** Jobs become late, data becomes old and silences end without an event, so these pages are reloaded without events. */
 const BOARD_STALE = 60_000;
 /** A graph needs many queries: the shortest interval between two reloads. */
 const LEAST_PAUSE = 30_000;
-const BOARDS = /\/(board|incidents|incident)?$/;
+const BOARDS = /\/(board|incidents|incident|slos|slo)?$/;
 
 export interface Live {
   /** The last time at which the data were known to be current. */
@@ -46,7 +46,8 @@ const askReached = async (): Promise<string> => {
   // Users who may not see the position of the graph still see the age of the page.
   if (response.status === 401 || response.status === 403) return "";
   if (!response.ok) throw new Error(response.statusText);
-  return String(((await response.json()) as { position: unknown }).position);
+  const { position } = (await response.json()) as { position: unknown };
+  return response.headers.get("etag") ?? String(position);
 };
 
 const isOld = (age: number, isMoved: boolean): boolean =>

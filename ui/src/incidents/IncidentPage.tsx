@@ -167,7 +167,11 @@ const Findings = ({ of }: { of: IncidentDocument }) => {
             <td>{one.kind}</td>
             <th scope="row">
               <NodeLink id={one.dataset} />
-              {one.column && ` ${words.incidents.column} ${one.column}`}
+              {one.column && (
+                <div>
+                  <small>{`${words.incidents.column} ${one.column}`}</small>
+                </div>
+              )}
             </th>
             <td data-label={rule} className="breaks">
               {[one.rule, one.reason].filter(Boolean).join(": ") || "–"}

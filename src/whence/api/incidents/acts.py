@@ -65,7 +65,7 @@ async def act_on_incident(request: Request, incident: Segment, body: IncidentAct
     """
     _check_members(body)
     viewer = viewer_of(request)
-    found = await read(request, lambda view: _find(view, incident, viewer))
+    found = await read(request, lambda view: _find(request, view, incident, viewer))
     if body.act not in possible_acts(found.state):
         raise EventError("/act", f"the incident is {found.state}, so {body.act} would change nothing", 409)
     at, producer, namespace = now_micros(), producer_of(request), found.root.namespace
@@ -96,9 +96,9 @@ def _check_members(body: IncidentActBody) -> None:
         raise EventError("/cause", "it is no node id; write one, such as dataset:postgres://db:5432:shop.orders")
 
 
-def _find(view: CatalogView, id_: str, viewer: Viewer) -> Incident:
+def _find(request: Request, view: CatalogView, id_: str, viewer: Viewer) -> Incident:
     """The incident, for a viewer who may see its root. Raises ThingNotFoundError, AccessError."""
-    found = find_incident(read_view(view).incidents, id_)
+    found = find_incident(read_view(request, view).incidents, id_)
     if found is None or not is_visible(found, viewer):
         raise ThingNotFoundError("Incident", id_)
     if not viewer.can_see(found.root):

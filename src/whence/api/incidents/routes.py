@@ -15,6 +15,7 @@ from whence.api.auth.guard import Asker
 from whence.api.http.path_names import Plain, Segment
 from whence.api.http.response_types import One, PageCursor
 from whence.api.http.responses import MISSING
+from whence.api.incidents.newest import NewestIncidents
 from whence.api.incidents.views import AsOf, instant_of, whole_catalog, whole_graph
 from whence.api.requests.catalog import CatalogView, View
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, enveloped, window
@@ -50,6 +51,7 @@ class IncidentPage(TypedDict):
 
 @routes.get("/incidents", response_model=IncidentPage)
 def list_incidents(
+    request: Request,
     view: View,
     viewer: Asker,
     as_of: AsOf = None,
@@ -59,7 +61,7 @@ def list_incidents(
     cursor: Cursor = "",
 ) -> Response:
     """List incidents, those that began last first. Resolved ones are listed for 30 days."""
-    read = read_view(view, as_of)
+    read = read_view(request, view, as_of)
     wanted = [one for one in read.incidents if one.state in state]
     visible = [one for one in wanted if is_visible(one, viewer)]
     wanted_rows = sorted((one for one in visible if _has(one, dataset, viewer)), key=_key)
@@ -75,7 +77,7 @@ def get_incident(request: Request, view: View, viewer: Asker, incident: Segment,
 
     The id of an incident that was merged leads to the one that it is part of.
     """
-    read = read_view(view, as_of)
+    read = read_view(request, view, as_of)
     found = find_incident(read.incidents, incident)
     if found is None or not is_visible(found, viewer):
         raise ThingNotFoundError("Incident", incident)
@@ -94,11 +96,22 @@ def get_incident(request: Request, view: View, viewer: Asker, incident: Segment,
     return enveloped(view, detail_document(read, gather_detail(found, sources), traits, viewer))
 
 
-def read_view(view: CatalogView, as_of: str | None = None) -> ReadIncidents:
-    """Read the incidents of a snapshot, at a time or now. Raises EventError."""
-    at, whole = instant_of(as_of), whole_catalog(view)
+def read_view(request: Request, view: CatalogView, as_of: str | None = None) -> ReadIncidents:
+    """Read the incidents of a snapshot, at a time or now. Those of now are computed once for a position of the store,
+    unless the snapshot has pending assertions. Raises EventError.
+    """
+    at = instant_of(as_of)
+    compute = partial(_compute, view, at, is_past=as_of is not None)
+    if as_of is not None or view.pending.noted:
+        return compute()
+    newest: NewestIncidents = request.app.state.newest_incidents
+    return newest.read(view.whole.reached(), at, compute)
+
+
+def _compute(view: CatalogView, at: int, *, is_past: bool) -> ReadIncidents:
+    whole = whole_catalog(view)
     streaks = read_streaks(whole.connection, at)
-    return read_incidents(whole, whole_graph(view), streaks, at, is_past=as_of is not None)
+    return read_incidents(whole, whole_graph(view), streaks, at, is_past=is_past)
 
 
 def _question_graph(view: CatalogView) -> QuestionGraph:

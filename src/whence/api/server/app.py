@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, FastAPI, Query, Response
+from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.telemetry import TelemetryConfig
 from sqlalchemy import Engine
 
 from whence import __version__
 from whence.api import marquez, ui
+from whence.api.auth.guard import viewer_tag
 from whence.api.auth.permissions import needing, needs
 from whence.api.auth.wiring import Security, secure
 from whence.api.catalog import contract_routes, fact_routes
@@ -35,6 +36,7 @@ from whence.api.http.responses import REFUSED, answer
 from whence.api.incidents import acts as incident_acts
 from whence.api.incidents import breakers
 from whence.api.incidents import routes as incident_routes
+from whence.api.incidents.newest import NewestIncidents
 from whence.api.incidents.recording import IncidentRecording, compute_incidents
 from whence.api.lineage import node_traits
 from whence.api.lineage import routes as lineage_routes
@@ -130,6 +132,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.engine, app.state.log, app.state.arrays, app.state.clock = engine, log, arrays, clock
     app.state.slos, app.state.rules, app.state.incidents = recording, rules, incidents
     app.state.estate_labels = EstateLabelsCache()
+    app.state.newest_incidents = NewestIncidents(lambda: incidents.last)
     app.state.pending = pending = PendingAssertions(log)
     app.state.scribe = AssertionWriter(collector, log, progress, engine, pending)
     app.add_middleware(EncodedPaths)
@@ -244,18 +247,23 @@ def _progress(log: Log, progress: ProgressWatch) -> APIRouter:
     @router.get("/progress", responses={400: {"description": "`wait_for` is no position"}})
     @needs(Action.READ)
     async def wait_for_progress(
+        request: Request,
+        response: Response,
         wait_for: Annotated[str, Query(description="positions, or `head`: all that is in the log now")] = "",
         timeout: Annotated[float, Query(ge=0, le=300, description="seconds")] = 10,
     ) -> ProgressDocument:
         """Show the position that the store has reached, or wait until it has the records at `wait_for`.
 
-        A log with several lanes has a position for each: `0:17,1:33`.
+        A log with several lanes has a position for each: `0:17,1:33`. The ETag changes with the position, and with what
+        the caller may see.
         """
         lanes = await asyncio.to_thread(log.list_lanes)
         least = least_progress(log, lanes, wait_for)
         reached = await progress.wait(partial(has_reached, least), timeout if wait_for else 0)
+        position = format_positions(reached.get(lane.name, lane.start) for lane in lanes)
+        response.headers["ETag"] = f'"{position}-{viewer_tag(request)}"'
         return {
-            "position": format_positions(reached.get(lane.name, lane.start) for lane in lanes),
+            "position": position,
             "head": format_positions(lane.end for lane in lanes),
             "reached": has_reached(least, reached),
         }

@@ -52,14 +52,15 @@ LOOKBACK = 30 * 24 * HOUR
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadIncidents:
-    """The incidents at a time (µs), by beginning; what was recorded of them until then; and whether all findings were
-    read.
+    """The incidents at a time (µs), by beginning; what was recorded of them until then; whether all findings were read;
+    and how far the store was (`Catalog.reached`).
     """
 
     at: int
     incidents: Sequence[Incident]
     transitions: Sequence[IncidentTransition]
     are_all: bool
+    reached: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,9 @@ def read_incidents(
     transitions = list_incident_transitions(catalog, until=at)
     incidents = _fold(kept, relation, list_acts(catalog, until=at), recorded_incidents(transitions))
     are_all = streaks.runs.are_all and streaks.checks.are_all
-    return ReadIncidents(at=at, incidents=incidents, transitions=transitions, are_all=are_all)
+    return ReadIncidents(
+        at=at, incidents=incidents, transitions=transitions, are_all=are_all, reached=catalog.reached()
+    )
 
 
 def _fold(
