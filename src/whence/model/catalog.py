@@ -140,6 +140,20 @@ class RunEntry(NamedTuple):
         return self.state_at if self.state.rank == RunState.COMPLETE else None
 
 
+class SourceJob(NamedTuple):
+    """A job of a source: the first and the last start of its batch runs in a period, the longest pause between two, how
+    many there were, and when one of its events happened last (µs).
+    """
+
+    job_id: int
+    namespace: str
+    first: int
+    last: int
+    longest: int
+    runs: int
+    heard: int
+
+
 class RunFacet(NamedTuple):
     """A facet of a run, or of one of its inputs or outputs: `role` is then `input` or `output`."""
 

@@ -47,6 +47,9 @@ INDICATORS = (
     "quality: {metric: nullValues, column: a, unit: percent, mustBeLessThan: 5}",
     "check: {assertion: unique}",
     "schema: {}",
+    "lineage: {metric: coverage, atLeast: 60%}",
+    "lineage: {metric: unknownUpstream, atMost: 5%}",
+    "lineage: {metric: loss}",
 )
 LOOKS, LOOKS_LONG = 25, 100
 ACTS: Sequence[ActText] = ("acknowledge", "mitigate", "resolve", "comment")

@@ -9,13 +9,15 @@ from fractions import Fraction
 from whence.govern.contracts.evaluation.quality import CheckResult, Report
 from whence.govern.slos.burn_rates import DEFAULT_BURN_RATES
 from whence.govern.slos.calendars import ALWAYS, Calendar, Maintenance
-from whence.govern.slos.evaluation.facts import Facts, SchemaSeen, Write
+from whence.govern.slos.evaluation.facts import Facts, ReportedLineage, ReportedRun, SchemaSeen, Write
 from whence.govern.slos.objectives import (
     Age,
     Check,
     Delivery,
     Freshness,
     Indicator,
+    Lineage,
+    LineageMetric,
     Measured,
     Misses,
     Notify,
@@ -52,6 +54,10 @@ def indicators(rng: random.Random) -> tuple[Indicator, ...]:
         Check(assertion="unique", column="a"),
         Volume(rule=rng.choice(list(VolumeRule))),
         SchemaStability(added=rng.random() < 0.5),
+        Lineage(metric=LineageMetric.COVERAGE, bound=Fraction(rng.choice((50, 90)), 100)),
+        Lineage(metric=LineageMetric.UNKNOWN_UPSTREAM, bound=Fraction(rng.choice((5, 50)), 100)),
+        Lineage(metric=LineageMetric.CAPTURE_LATENCY, bound=Fraction(rng.choice((5, 30)) * MINUTE)),
+        Lineage(metric=LineageMetric.LOSS),
     )
 
 
@@ -112,6 +118,22 @@ def _facts(rng: random.Random, place: int) -> Facts:
             SchemaSeen(time=BEGIN + at * DAY, columns=each, last=BEGIN + (at + rng.randint(1, 9)) * DAY)
             for at, each in zip(rng.sample(range(20), 3), columns, strict=True)
         ),
+        lineage=tuple(
+            ReportedLineage(
+                time=time,
+                run=run,
+                columns=rng.choice((0, 10)),
+                covered=rng.randrange(10),
+                sources=(sources := rng.randrange(4)),
+                unknown=rng.randint(0, sources),
+                delay=rng.choice((None, -MINUTE, MINUTE, HOUR)),
+            )
+            for time, run in rng.sample(pairs, 30)
+        ),
+        runs=tuple(
+            ReportedRun(time=time, run=run, has_start=rng.random() < 0.9, has_end=rng.random() < 0.8)
+            for time, run in rng.sample(pairs, 30)
+        ),
     )
 
 
@@ -123,6 +145,8 @@ def shuffled(rng: random.Random, facts: Mapping[DatasetName, Facts]) -> Mapping[
             reports=tuple(rng.sample(one.reports, len(one.reports))),
             checks=tuple(rng.sample(one.checks, len(one.checks))),
             schemas=tuple(rng.sample(one.schemas, len(one.schemas))),
+            lineage=tuple(rng.sample(one.lineage, len(one.lineage))),
+            runs=tuple(rng.sample(one.runs, len(one.runs))),
             since=one.since,
         )
         for name, one in rng.sample(sorted(facts.items()), len(facts))

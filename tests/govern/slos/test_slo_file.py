@@ -1,5 +1,6 @@
 """`slos.yaml` is a closed schema: what it says is read exactly, and each mistake has its file and line."""
 
+import re
 from datetime import date
 from fractions import Fraction
 
@@ -13,6 +14,8 @@ from whence.govern.slos.objectives import (
     Check,
     Delivery,
     Freshness,
+    Lineage,
+    LineageMetric,
     Measured,
     Misses,
     Notify,
@@ -125,10 +128,41 @@ def test_an_exception_wins_over_a_holiday_and_a_holiday_over_the_week() -> None:
         ("{volume: {history: 28, tolerance: 5}}", Volume(history=28, tolerance=5.0)),
         ("{schema: {}}", SchemaStability()),
         ("{schema: {added: true}}", SchemaStability(added=True)),
+        (
+            "{lineage: {metric: coverage, atLeast: 60%}}",
+            Lineage(metric=LineageMetric.COVERAGE, bound=Fraction(6, 10)),
+        ),
+        (
+            "{lineage: {metric: unknownUpstream, atMost: 0.05}}",
+            Lineage(metric=LineageMetric.UNKNOWN_UPSTREAM, bound=Fraction(5, 100)),
+        ),
+        (
+            "{lineage: {metric: captureLatency, atMost: 5m}}",
+            Lineage(metric=LineageMetric.CAPTURE_LATENCY, bound=Fraction(HOUR // 12)),
+        ),
+        ("{lineage: {metric: loss}}", Lineage(metric=LineageMetric.LOSS)),
     ],
 )
 def test_each_indicator_is_read(indicator: str, expected: object) -> None:
     assert with_indicator(indicator).indicator == expected
+
+
+@pytest.mark.parametrize(
+    ("indicator", "reason"),
+    [
+        ("{lineage: {}}", "'metric' is missing"),
+        ("{lineage: {metric: latency}}", "write one of coverage, unknownUpstream, captureLatency, loss"),
+        ("{lineage: {metric: coverage}}", "'atLeast' is missing"),
+        ("{lineage: {metric: coverage, atMost: 5%}}", "coverage has no 'atMost'; write atLeast"),
+        ("{lineage: {metric: coverage, atLeast: 60}}", "write a share"),
+        ("{lineage: {metric: captureLatency, atMost: 5%}}", "5%"),
+        ("{lineage: {metric: loss, atMost: 1%}}", "loss has no bound"),
+        ("{lineage: {metric: loss, bound: 1%}}", "bound"),
+    ],
+)
+def test_a_mistake_in_an_indicator_of_lineage_is_refused(indicator: str, reason: str) -> None:
+    with pytest.raises(RulesFileError, match=re.escape(reason)):
+        with_indicator(indicator)
 
 
 def test_an_objective_alone_is_the_same_objective() -> None:

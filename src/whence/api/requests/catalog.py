@@ -70,7 +70,10 @@ def open_newest_view(request: Request) -> Iterator[CatalogView]:
 
 def _build_view(request: Request, connection: Connection, pending: Pending) -> CatalogView:
     viewer, graph = viewer_of(request), _graph(request, connection, pending)
-    whole = PendingCatalog(connection, pending=pending) if pending.noted else StoreCatalog(connection)
+    received = request.app.state.received
+    whole = StoreCatalog(connection, read_received=received)
+    if pending.noted:
+        whole = PendingCatalog(connection, read_received=received, pending=pending)
     if viewer.can_see_all:
         return CatalogView(whole, graph, whole, pending=pending)
     visible_ids = VisibleIds(graph, Pseudonyms.of(viewer, secret_of(request)))

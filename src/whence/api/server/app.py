@@ -64,6 +64,7 @@ from whence.api.slack.answers import SlackAnswers
 from whence.api.slos import routes as slo_routes
 from whence.api.slos.recording import SloRecording, evaluate_store
 from whence.govern.lost_records import LostCount
+from whence.govern.slos.received_times import ReceivedTimes
 from whence.log import Log
 from whence.log.group_commit import GroupCommit
 from whence.log.position import format_positions
@@ -92,7 +93,8 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     requests = GraphRequests(partial(wait_for_positions, log, progress))
     arrays = AdjacencyCache(settings.data / "edges.csr")
     builds = AdjacencyBuilds(engine, arrays)
-    recording = SloRecording(log, progress, collector, partial(evaluate_store, engine))
+    received = ReceivedTimes(log)
+    recording = SloRecording(log, progress, collector, partial(evaluate_store, engine, read_received=received))
     outbox = make_outbox(settings.receivers, log, progress, collector, engine) if settings.receivers else None
     rules = RuleRecording(log, progress, collector, partial(evaluate_declared_rules, engine), "declared rules")
     incidents = IncidentRecording(log, progress, collector, partial(compute_incidents, engine), "incidents")
@@ -132,6 +134,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.engine, app.state.log, app.state.arrays, app.state.clock = engine, log, arrays, clock
     app.state.slos, app.state.rules, app.state.incidents = recording, rules, incidents
     app.state.estate_labels = EstateLabelsCache()
+    app.state.received = received
     app.state.newest_incidents = NewestIncidents(lambda: incidents.last)
     app.state.pending = pending = PendingAssertions(log)
     app.state.scribe = AssertionWriter(collector, log, progress, engine, pending)

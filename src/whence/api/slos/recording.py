@@ -4,6 +4,7 @@ from sqlalchemy import Engine
 
 from whence.api.operations.recording import TransitionRecording
 from whence.govern.slos.declared import Evaluation, evaluate_all
+from whence.store.catalog.runs import ReadReceived
 from whence.store.connection.lock import hold_slo_lock
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
@@ -12,7 +13,7 @@ SloRecording = TransitionRecording[Evaluation]
 """Evaluates objectives and records their transitions while the server runs."""
 
 
-def evaluate_store(engine: Engine, now: int) -> Evaluation:
+def evaluate_store(engine: Engine, now: int, read_received: ReadReceived | None = None) -> Evaluation:
     """Evaluate all declared objectives. Raises StoreError; StoreBusyError if another instance does."""
     with hold_slo_lock(engine), snapshot(engine) as connection:
-        return evaluate_all(StoreCatalog(connection), StoreGraph(connection), now)
+        return evaluate_all(StoreCatalog(connection, read_received=read_received), StoreGraph(connection), now)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.cli.slos.budget_text import budget_text
-from whence.cli.slos.files import load_slos
+from whence.cli.slos.files import load_slos, open_catalog
 from whence.client.slos import SloBudget
 from whence.govern.slos.burn_rates import length_text
 from whence.govern.slos.documents import budget_document, evaluation_document
@@ -20,18 +20,17 @@ from whence.govern.slos.evaluation.observations import observe_datasets
 from whence.govern.slos.evaluation.transitions import Transition, replay
 from whence.govern.slos.objectives import Notify, Objective
 from whence.query.answers.instants import iso
-from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import open_graph
 
 Judged = tuple[Objective, Judgement]
 
 
-def show_evaluated(file: Path, url: str, as_of: int | None, output: Output) -> Exit:
+def show_evaluated(file: Path, url: str, log: str, as_of: int | None, output: Output) -> Exit:
     """Print what the objectives of a file say at a time (µs), or now. Raises RulesFileError, StoreError."""
     objectives = load_slos(file).objectives
     at = _now() if as_of is None else as_of
     with open_graph(url) as graph:
-        facts = observe_datasets(StoreCatalog(graph.connection), graph, objectives, at, at)
+        facts = observe_datasets(open_catalog(graph, log), graph, objectives, at, at)
     found = [(one, judge(one, facts[one.dataset], at)) for one in objectives]
     if output is Output.JSON:
         print_document({"at": iso(at), "slos": [evaluation_document(*one) for one in found]})
@@ -46,12 +45,12 @@ def _exit_of(outcomes: Sequence[Outcome]) -> Exit:
     return Exit.UNKNOWN if Outcome.NOT_EVALUATED in outcomes else Exit.OK
 
 
-def show_backtest(file: Path, url: str, age: int, output: Output) -> Exit:
+def show_backtest(file: Path, url: str, log: str, age: int, output: Output) -> Exit:
     """Print the transitions of the objectives of a file in the last `age` (µs). Raises RulesFileError, StoreError."""
     objectives = load_slos(file).objectives
     until = _now()
     with open_graph(url) as graph:
-        facts = observe_datasets(StoreCatalog(graph.connection), graph, objectives, until - age, until)
+        facts = observe_datasets(open_catalog(graph, log), graph, objectives, until - age, until)
     found = replay(objectives, facts, until - age, until)
     counts = _counts(found)
     if output is Output.JSON:

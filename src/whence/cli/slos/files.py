@@ -11,12 +11,21 @@ from whence.cli.output.streams import Exit, Output, print_document, print_lines,
 from whence.errors import RulesFileError
 from whence.govern.slos.burn_rates import factor_of, length_text, open_time_of
 from whence.govern.slos.objectives import DAY, BurnRate, Misses, Objective, kind_of_indicator
+from whence.govern.slos.received_times import ReceivedTimes
 from whence.govern.slos.slo_file import SloFile, read_slos
+from whence.log.address import open_log
+from whence.store.snapshots.catalog import StoreCatalog
+from whence.store.snapshots.graph import StoreGraph
 
 
 def load_slos(file: Path) -> SloFile:
     """Read a file of objectives. Raises RulesFileError with file and line, ArtifactError."""
     return read_slos(read_text(file), file.as_posix())
+
+
+def open_catalog(graph: StoreGraph, log: str) -> StoreCatalog:
+    """The catalog in a snapshot of the store, with the log at an address. Raises LogError."""
+    return StoreCatalog(graph.connection, read_received=ReceivedTimes(open_log(log)))
 
 
 def show_checked(file: Path, output: Output) -> Exit:

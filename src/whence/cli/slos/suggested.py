@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from whence.cli.output.streams import Exit
+from whence.cli.slos.files import open_catalog
 from whence.errors import NodeNotFoundError
 from whence.govern.slos.evaluation.observations import observe_datasets
-from whence.govern.slos.objectives import Objective, Volume
+from whence.govern.slos.objectives import Lineage, LineageMetric, Objective, Volume
 from whence.govern.slos.suggestions import PERIOD, Suggestion, suggest_objectives, write_suggestions
 from whence.model.catalog import EntryFilter, Window
 from whence.model.ids import Kind
@@ -23,11 +24,11 @@ _AT_ONCE = 50
 """Datasets whose facts are in memory at one time."""
 
 
-def show_suggested(datasets: Sequence[str], url: str, service: str, as_of: int | None) -> Exit:
+def show_suggested(datasets: Sequence[str], url: str, log: str, service: str, as_of: int | None) -> Exit:
     """Print suggestions as a file. Raises NodeNotFoundError, AmbiguousNodeError, RulesFileError, StoreError."""
     at = time.time_ns() // 1_000 if as_of is None else as_of
     with open_graph(url) as graph:
-        catalog = StoreCatalog(graph.connection)
+        catalog = open_catalog(graph, log)
         names = [_named(graph, one) for one in datasets] or _written(catalog)
         found = list(_suggestions(catalog, graph, sorted(set(names)), at))
     sys.stdout.flush()
@@ -56,11 +57,12 @@ def _suggestions(
 ) -> Iterator[Suggestion]:
     for first in range(0, len(names), _AT_ONCE):
         some = names[first : first + _AT_ONCE]
-        facts = observe_datasets(catalog, graph, [_objective_of(one) for one in some], at, at)
+        facts = observe_datasets(catalog, graph, [one for name in some for one in _objectives_of(name)], at, at)
         for name in some:
             yield from suggest_objectives(name, facts[name], at)
 
 
-def _objective_of(name: DatasetName) -> Objective:
-    """An objective that needs the facts of those that may be suggested."""
-    return Objective(service="", name="", dataset=name, indicator=Volume(), target=Fraction(1, 2), window=PERIOD)
+def _objectives_of(name: DatasetName) -> Iterator[Objective]:
+    """Objectives that need the facts of those that may be suggested."""
+    for indicator in (Volume(), Lineage(metric=LineageMetric.COVERAGE), Lineage(metric=LineageMetric.LOSS)):
+        yield Objective(service="", name="", dataset=name, indicator=indicator, target=Fraction(1, 2), window=PERIOD)

@@ -7,8 +7,7 @@ from typing import Any
 
 from whence.govern.certification.rules import Requirements, Rule, Scope
 from whence.govern.policies.condition_file import one_or_more
-from whence.govern.slos.alerting_file import read_share
-from whence.govern.slos.indicator_file import read_duration
+from whence.govern.slos.indicator_file import read_duration, read_share
 from whence.govern.slos.objectives import DAY
 from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
 from whence.govern.yaml_values import read_values

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from whence.govern.slos.burn_rates import can_open, factor_of, greatest_factor
-from whence.govern.slos.indicator_file import read_duration, read_number
+from whence.govern.slos.indicator_file import read_duration, read_number, read_share
 from whence.govern.slos.objectives import BurnRate, Misses, Notify
 from whence.govern.yaml_nodes import Node, Reader, read_members
 
@@ -70,15 +70,6 @@ def read_alerting(node: Node) -> Alerts:
         else:
             rates.append(_burn_rate(item))
     return Alerts(tuple(rates), tuple(misses))
-
-
-def read_share(node: Node) -> Fraction:
-    """A share: `99.5%`, or a number such as 0.995. Raises RulesFileError."""
-    text = node.filled()
-    value = read_number(node, text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
-    if not 0 <= value <= 1:
-        raise node.mistake("write a share, such as 99.5%, or 0.995")
-    return value
 
 
 def _burn_rate(node: Node) -> StatedBurnRate:

@@ -13,6 +13,8 @@ from whence.govern.slos.objectives import (
     Delivery,
     Freshness,
     Indicator,
+    Lineage,
+    LineageMetric,
     Measured,
     Quality,
     SchemaStability,
@@ -58,6 +60,15 @@ def read_number(node: Node, text: str) -> Fraction:
     if len(text) > _DIGITS or not value.is_finite() or value < 0 or abs(value.adjusted()) > _DIGITS:
         raise node.mistake("write a number that is not negative")
     return Fraction(value)
+
+
+def read_share(node: Node) -> Fraction:
+    """A share: `99.5%`, or a number such as 0.995. Raises RulesFileError."""
+    text = node.filled()
+    value = read_number(node, text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
+    if not 0 <= value <= 1:
+        raise node.mistake("write a share, such as 99.5%, or 0.995")
+    return value
 
 
 def _freshness(node: Node) -> Freshness:
@@ -174,6 +185,35 @@ def _schema(node: Node) -> SchemaStability:
     return SchemaStability(**read_members(node, {"added": Node.boolean}))
 
 
+def _lineage(node: Node) -> Lineage:
+    stated = read_members(node, {"metric": _lineage_metric, "atLeast": _as_is, "atMost": _as_is}, ("metric",))
+    metric: LineageMetric = stated.pop("metric")
+    key = _BOUND_OF_LINEAGE.get(metric, "")
+    if other := next((one for one in stated if one != key), ""):
+        raise node.mistake(f"{metric} has no {other!r}; write {key}" if key else f"{metric} has no bound")
+    if not key:
+        return Lineage(metric=metric)
+    if key not in stated:
+        raise node.mistake(f"{key!r} is missing")
+    reader = read_duration if metric is LineageMetric.CAPTURE_LATENCY else read_share
+    return Lineage(metric=metric, bound=Fraction(reader(stated[key])))
+
+
+def _as_is(node: Node) -> Node:
+    return node
+
+
+def _lineage_metric(node: Node) -> LineageMetric:
+    if node.filled() not in tuple(LineageMetric):
+        raise node.mistake(f"write one of {', '.join(LineageMetric)}")
+    return LineageMetric(node.filled())
+
+
+_BOUND_OF_LINEAGE: Mapping[LineageMetric, str] = {
+    LineageMetric.COVERAGE: "atLeast",
+    LineageMetric.UNKNOWN_UPSTREAM: "atMost",
+    LineageMetric.CAPTURE_LATENCY: "atMost",
+}
 _OPERATORS: Mapping[str, Reader] = {
     **dict.fromkeys(_BOUNDS, _pair),
     "mustBe": _signed,
@@ -191,4 +231,5 @@ _KINDS: Mapping[str, Reader] = {
     "check": _check,
     "volume": _volume,
     "schema": _schema,
+    "lineage": _lineage,
 }

@@ -107,7 +107,27 @@ class SchemaStability:
     added: bool = False
 
 
-Indicator = Freshness | Delivery | Quality | Measured | Check | Volume | SchemaStability
+class LineageMetric(StrEnum):
+    """What is measured of the lineage that runs report."""
+
+    COVERAGE = "coverage"
+    UNKNOWN_UPSTREAM = "unknownUpstream"
+    CAPTURE_LATENCY = "captureLatency"
+    LOSS = "loss"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """The lineage that runs report of the dataset: of each the share of columns whose sources it reports is at least
+    `bound`, that of sources of which nobody knows the origin at most; its end is received within `bound` (µs); or
+    none of its ends is missing.
+    """
+
+    metric: LineageMetric
+    bound: Fraction = Fraction(0)
+
+
+Indicator = Freshness | Delivery | Quality | Measured | Check | Volume | SchemaStability | Lineage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,4 +205,5 @@ _KINDS: Mapping[type[Indicator], str] = {
     Check: "check",
     Volume: "volume",
     SchemaStability: "schema",
+    Lineage: "lineage",
 }

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from whence.govern.slos.alerting_file import Alerts, read_alerting, read_share
+from whence.govern.slos.alerting_file import Alerts, read_alerting
 from whence.govern.slos.burn_rates import alerts_that_can_open, open_time_of
 from whence.govern.slos.calendar_file import read_calendars, read_dataset, read_maintenance
 from whence.govern.slos.calendars import ALWAYS, Calendar, Maintenance
-from whence.govern.slos.indicator_file import read_duration, read_indicator
+from whence.govern.slos.indicator_file import read_duration, read_indicator, read_share
 from whence.govern.slos.objectives import DAY, Freshness, Misses, Notify, Objective
 from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
 from whence.govern.yaml_values import read_values

@@ -26,6 +26,10 @@ _LEAST_ROWS = 28
 """Runs with a number of rows: twice the history of the rule of volume."""
 _LIMITS = (15, 30, 60, 120, 180, 240, 360, 480, 720, 1_560, 3_000, 10_080)
 """Minutes: a quarter of an hour to a week; a daily table has 26 hours."""
+_DELAYS = (1, 5, 15, 60, 360)
+"""Minutes."""
+_SHARES = (95, 90, 80, 60)
+"""Per cent of the columns of a dataset."""
 _SLACK = 1.05
 """A limit is at least the 95th percentile of the gaps times this."""
 _TARGETS = ("99.5", "99", "98", "95", "90", "80")
@@ -61,9 +65,37 @@ def suggest_objectives(dataset: DatasetName, facts: Facts, at: int) -> Iterator[
     if limit is not None:
         reason = f"95 % of {len(gaps)} gaps between writes were at most {_length_text(usual)}"
         yield from _with_target(dataset, ("is fresh", {"freshness": {"limit": _limit_text(limit)}}, reason), facts, at)
+    yield from _suggest_lineage(dataset, facts, at)
     counted = sum(one.rows is not None for one in writes)
     if counted >= _LEAST_ROWS:
         yield from _with_target(dataset, ("has its rows", {"volume": {}}, f"{counted} runs say their rows"), facts, at)
+
+
+def _suggest_lineage(dataset: DatasetName, facts: Facts, at: int) -> Iterator[Suggestion]:
+    """Bounds of what runs reported of lineage, each if at least `_LEAST_WRITES` runs say."""
+    reported = [one for one in facts.until(at).lineage if at - PERIOD <= one.time]
+    shares = sorted(one.covered / one.columns for one in reported if one.columns)
+    if len(shares) >= _LEAST_WRITES and (least := _least_share(shares)):
+        reason = f"95 % of {len(shares)} runs report sources of at least {least} % of the columns"
+        indicator = {"lineage": {"metric": "coverage", "atLeast": f"{least}%"}}
+        yield from _with_target(dataset, ("has column lineage", indicator, reason), facts, at)
+    delays = sorted(max(one.delay, 0) for one in reported if one.delay is not None)
+    usual = delays[ceil(len(delays) * 0.95) - 1] if delays else 0
+    limit = next((one for one in _DELAYS if one * _MINUTE >= _SLACK * usual), None)
+    if len(delays) >= _LEAST_WRITES and limit is not None:
+        reason = f"95 % of {len(delays)} runs were received within {_length_text(usual)}"
+        indicator = {"lineage": {"metric": "captureLatency", "atMost": _limit_text(limit)}}
+        yield from _with_target(dataset, ("is captured in time", indicator, reason), facts, at)
+    runs = sum(at - PERIOD <= one.time <= at for one in facts.runs)
+    if runs >= _LEAST_WRITES:
+        reason = f"{runs} runs of the jobs that write it are known"
+        yield from _with_target(dataset, ("loses no runs", {"lineage": {"metric": "loss"}}, reason), facts, at)
+
+
+def _least_share(shares: Sequence[float]) -> int:
+    """The greatest of `_SHARES` (per cent) that 95 % reach; 0: none."""
+    reached = shares[len(shares) - ceil(len(shares) * 0.95)]
+    return next((one for one in _SHARES if reached >= one / 100), 0)
 
 
 def write_suggestions(service: str, some: Sequence[Suggestion]) -> str:
@@ -112,4 +144,6 @@ def _limit_text(minutes: int) -> str:
 
 
 def _length_text(micros: int) -> str:
+    if micros < _MINUTE:
+        return f"{micros / 1_000_000:.3g} s"
     return f"{micros / _HOUR:.3g} h" if micros >= _HOUR else f"{micros / _MINUTE:.3g} min"

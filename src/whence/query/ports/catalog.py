@@ -20,6 +20,7 @@ from whence.model.catalog import (
     RunEntry,
     RunFacet,
     SchemaRecord,
+    SourceJob,
     TagCount,
     VersionRecord,
     Window,
@@ -111,6 +112,16 @@ class Catalog(Protocol):
 
     def run_facets(self, ids: Iterable[int], key: str = "") -> Mapping[int, Sequence[RunFacet]]:
         """The facets of each run, and of its inputs and outputs, or those of one key; of each the latest payload."""
+        ...
+
+    def source_jobs(self, namespaces: Iterable[str], since: int, until: int) -> Sequence[SourceJob]:
+        """The jobs in these namespaces with runs after a time and until another (µs), and how regularly they ran."""
+        ...
+
+    def capture_delays(self, ids: Iterable[int]) -> Mapping[int, int]:
+        """From the last event of each run until the log received it (µs). A run without one in the log is left out,
+        and so are all if the log is not at hand.
+        """
         ...
 
     def touched(self, ids: Iterable[int]) -> Mapping[int, RunDatasets]:

@@ -26,6 +26,7 @@ from whence.model.catalog import (
     RunEntry,
     RunFacet,
     SchemaRecord,
+    SourceJob,
     TagCount,
     VersionRecord,
     Window,
@@ -161,6 +162,16 @@ class VisibleCatalog:
         """Facets of visible runs that contain no names; no facets of their inputs and outputs."""
         found = self.catalog.run_facets(self._visible_runs(ids), key)
         return {id_: [one for one in some if not one.role and one.key in SHOWN_OF_RUNS] for id_, some in found.items()}
+
+    def source_jobs(self, namespaces: Iterable[str], since: int, until: int) -> Sequence[SourceJob]:
+        """Visible jobs only."""
+        found = self.catalog.source_jobs(namespaces, since, until)
+        visible = frozenset(self._visible([one.job_id for one in found]))
+        return [one for one in found if one.job_id in visible]
+
+    def capture_delays(self, ids: Iterable[int]) -> Mapping[int, int]:
+        """Those of visible runs only."""
+        return self.catalog.capture_delays(self._visible_runs(ids))
 
     def touched(self, ids: Iterable[int]) -> Mapping[int, RunDatasets]:
         """All inputs and outputs, as names or pseudonyms."""

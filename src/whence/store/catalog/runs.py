@@ -1,6 +1,6 @@
 """Runs: those of a job, their reads and writes and facets; and the writers of a dataset."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from whence.store.graph.run_facets import read_reported_facets
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import (
     containment,
+    event,
     job,
     lineage_edge,
     lineage_set,
@@ -23,6 +24,8 @@ from whence.store.schema.tables import (
     run_lineage,
 )
 
+ReadReceived = Callable[[Sequence[int]], Sequence[int | None]]
+"""When the records at positions of the log were received (µs); None for one that it does not have."""
 _PARENT = 1
 _NEWEST = (run.c.seen_to.desc(), run.c.id.desc())
 
@@ -81,6 +84,18 @@ def read_run_facets(connection: Connection, ids: Iterable[int], key: str = "") -
         for role, dataset_id, name, payload in reported.facets:
             facets_by_run.setdefault(reported.run_id, {})[(role, dataset_id, name)] = payload
     return {run_id: [RunFacet(*one, facets[one]) for one in sorted(facets)] for run_id, facets in facets_by_run.items()}
+
+
+def read_delays(connection: Connection, run_ids: Iterable[int], read_received: ReadReceived) -> Mapping[int, int]:
+    """From the last event of each run until it was received (µs); runs whose event the log does not have are left
+    out.
+    """
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(run_ids)])
+    query = select(event.c.subject_id, event.c.time, event.c.position).join(wanted, wanted.c.id == event.c.subject_id)
+    rows = connection.execute(query.order_by(event.c.time, event.c.id)).all()
+    last = {run_id: (time, position) for run_id, time, position in rows}
+    received = read_received([position for _, position in last.values()])
+    return {run_id: at - time for (run_id, (time, _)), at in zip(last.items(), received, strict=True) if at is not None}
 
 
 def read_touched(connection: Connection, ids: Iterable[int]) -> Mapping[int, RunDatasets]:

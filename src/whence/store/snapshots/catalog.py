@@ -21,6 +21,7 @@ from whence.model.catalog import (
     RunEntry,
     RunFacet,
     SchemaRecord,
+    SourceJob,
     TagCount,
     VersionRecord,
     Window,
@@ -32,9 +33,11 @@ from whence.model.names import DatasetName, RunName
 from whence.store.catalog import events, listings, runs
 from whence.store.catalog import facets as facet_queries
 from whence.store.catalog.registry import list_registered_facets
+from whence.store.catalog.runs import ReadReceived
 from whence.store.connection.engine import reading
 from whence.store.connection.revision import refuse_other_schema
 from whence.store.schema.tables import progress
+from whence.store.status.late_jobs import read_source_jobs
 
 
 @contextmanager
@@ -58,6 +61,8 @@ class StoreCatalog:
 
     connection: Connection
     scope: frozenset[str] | None = None
+    read_received: ReadReceived | None = None
+    """Reads from the log when records were received; None: the log is not at hand."""
 
     def every_namespace(self) -> frozenset[str]:
         """All namespaces, including those with only deleted entries."""
@@ -133,6 +138,12 @@ class StoreCatalog:
 
     def run_facets(self, ids: Iterable[int], key: str = "") -> Mapping[int, Sequence[RunFacet]]:
         return runs.read_run_facets(self.connection, ids, key)
+
+    def source_jobs(self, namespaces: Iterable[str], since: int, until: int) -> Sequence[SourceJob]:
+        return read_source_jobs(self.connection, namespaces, since, until)
+
+    def capture_delays(self, ids: Iterable[int]) -> Mapping[int, int]:
+        return {} if self.read_received is None else runs.read_delays(self.connection, ids, self.read_received)
 
     def touched(self, ids: Iterable[int]) -> Mapping[int, RunDatasets]:
         return runs.read_touched(self.connection, ids)

@@ -1,10 +1,11 @@
 """Late jobs: those whose current pause is longer than any pause while they ran regularly."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Connection, Float, Subquery, and_, case, cast, func, select
 
+from whence.model.catalog import SourceJob
 from whence.store.catalog.listings import is_alive
 from whence.store.schema.tables import job, run
 from whence.store.status.job_activity import outermost_containers
@@ -53,6 +54,28 @@ def list_late_jobs(connection: Connection, since: int, now: int) -> Sequence[Lat
         .having(has_history, regular, last == latest.c.at, (now - last) > PATIENCE * longest)
     )
     return [LateJob(*row) for row in connection.execute(query)]
+
+
+def read_source_jobs(connection: Connection, namespaces: Iterable[str], since: int, until: int) -> Sequence[SourceJob]:
+    """How regularly the jobs in these namespaces ran, of those with runs after a time and until another (µs), and when
+    each was heard of last.
+    """
+    start = func.coalesce(run.c.started_at, run.c.seen_from)
+    heard = case((run.c.seen_to <= until, run.c.seen_to), else_=start)
+    of_source = (job.c.namespace.in_(sorted(set(namespaces))), run.c.seen_to >= since, run.c.seen_from.is_not(None))
+    pause = start - func.lag(start).over(partition_by=run.c.job_id, order_by=start)
+    paused = (
+        select(run.c.job_id, job.c.namespace, start.label("start"), pause.label("pause"), heard.label("heard"))
+        .join(job, job.c.id == run.c.job_id)
+        .where(*of_source, start <= until, run.c.streaming == 0)
+        .subquery()
+    )
+    longest = func.coalesce(func.max(paused.c.pause), 0)
+    measures = (func.min(paused.c.start), func.max(paused.c.start), longest, func.count(), func.max(paused.c.heard))
+    query = select(paused.c.job_id, paused.c.namespace, *measures).group_by(paused.c.job_id, paused.c.namespace)
+    return [
+        SourceJob(row[0], row[1], *map(int, row[2:])) for row in connection.execute(query.order_by(paused.c.job_id))
+    ]
 
 
 def _scheduled_starts(since: int) -> Subquery:

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import Data, Form, Store, Url, parse_age, parse_past_instant
+from whence.cli.commands.options import Data, EventLog, Form, Store, Url, parse_age, parse_past_instant
 from whence.cli.output.streams import Output, reporting
-from whence.cli.settings import data_directory, store_url
+from whence.cli.settings import data_directory, log_url, store_url
 
 app = typer.Typer(
     name="slo",
@@ -57,13 +57,15 @@ def evaluate(
     as_of: AsOf = None,
     data: Data = None,
     store: Store = None,
+    log: EventLog = None,
     output: Form = Output.TEXT,
 ) -> None:
     """Evaluate the objectives of a file against the store: what holds, since when, and what is left of the budgets."""
     from whence.cli.slos.evaluation import show_evaluated
 
+    directory = data_directory(data)
     with reporting(output):
-        raise typer.Exit(show_evaluated(file, store_url(data_directory(data), store), as_of, output))
+        raise typer.Exit(show_evaluated(file, store_url(directory, store), log_url(directory, log), as_of, output))
 
 
 @app.command(epilog=_BACKTEST_EPILOG)
@@ -75,13 +77,15 @@ def backtest(
     ] = "90d",  # type: ignore[assignment]
     data: Data = None,
     store: Store = None,
+    log: EventLog = None,
     output: Form = Output.TEXT,
 ) -> None:
     """Replay the past of the store: which violations there were, and which pages and tickets would have been sent."""
     from whence.cli.slos.evaluation import show_backtest
 
+    directory = data_directory(data)
     with reporting(output):
-        raise typer.Exit(show_backtest(file, store_url(data_directory(data), store), since, output))
+        raise typer.Exit(show_backtest(file, store_url(directory, store), log_url(directory, log), since, output))
 
 
 @app.command(epilog=_SUGGEST_EPILOG)
@@ -91,12 +95,16 @@ def suggest(
     as_of: AsOf = None,
     data: Data = None,
     store: Store = None,
+    log: EventLog = None,
 ) -> None:
     """Suggest objectives that the last 30 days would have kept, and print them as a file for `whence slo apply`."""
     from whence.cli.slos.suggested import show_suggested
 
+    directory = data_directory(data)
     with reporting(Output.TEXT):
-        raise typer.Exit(show_suggested(dataset or [], store_url(data_directory(data), store), service, as_of))
+        raise typer.Exit(
+            show_suggested(dataset or [], store_url(directory, store), log_url(directory, log), service, as_of)
+        )
 
 
 Target = Path | None

@@ -31,6 +31,40 @@ class SchemaSeen:
     last: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedLineage:
+    """What a completed run reported of the lineage of the dataset that it wrote at a time (µs): for how many of its
+    columns sources, from how many datasets, and of how many of these nobody knew the origin. `delay`: from the end of
+    the run until its event was received (µs), None if that is not known.
+    """
+
+    time: int
+    run: RunName | None = None
+    columns: int = 0
+    covered: int = 0
+    sources: int = 0
+    unknown: int = 0
+    delay: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedRun:
+    """A run of a job that writes the dataset, when it was over or silent for a day (µs), and which ends it reported."""
+
+    time: int
+    run: RunName | None = None
+    has_start: bool = True
+    has_end: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """The source of a dataset is silent from a time on (µs), and was heard of last before."""
+
+    since: int
+    heard: int
+
+
 class _Timed(Protocol):
     @property
     def time(self) -> int: ...
@@ -44,11 +78,22 @@ class Facts:
     reports: tuple[Report, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     schemas: tuple[SchemaSeen, ...] = ()
+    lineage: tuple[ReportedLineage, ...] = ()
+    runs: tuple[ReportedRun, ...] = ()
     since: int = 0
+    silence: Silence | None = None
+    """Of the source of the dataset, at the end of what is known."""
 
     def until(self, at: int) -> "Facts":
         """What had happened at a time (µs)."""
-        kinds: tuple[Sequence[_Timed], ...] = (self.writes, self.reports, self.checks, self.schemas)
+        kinds: tuple[Sequence[_Timed], ...] = (
+            self.writes,
+            self.reports,
+            self.checks,
+            self.schemas,
+            self.lineage,
+            self.runs,
+        )
         if all(one.time <= at for some in kinds for one in some) and all(one.last <= at for one in self.schemas):
             return self
         return Facts(
@@ -56,7 +101,10 @@ class Facts:
             reports=tuple(one for one in self.reports if one.time <= at),
             checks=tuple(one for one in self.checks if one.time <= at),
             schemas=tuple(self._schemas_until(at)),
+            lineage=tuple(one for one in self.lineage if one.time <= at),
+            runs=tuple(one for one in self.runs if one.time <= at),
             since=self.since,
+            silence=self.silence,
         )
 
     def _schemas_until(self, at: int) -> Iterator[SchemaSeen]:

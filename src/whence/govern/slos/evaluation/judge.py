@@ -9,6 +9,7 @@ from enum import StrEnum
 from math import floor
 
 from whence.govern.slos.burn_rates import open_time_of
+from whence.govern.slos.calendars import Maintenance
 from whence.govern.slos.evaluation.alerts import (
     Alert,
     Burn,
@@ -20,9 +21,10 @@ from whence.govern.slos.evaluation.alerts import (
     miss_alerts,
     missed_of,
 )
-from whence.govern.slos.evaluation.facts import Facts, Write, backfills, refreshing
+from whence.govern.slos.evaluation.facts import Facts, Silence, Write, backfills, refreshing
 from whence.govern.slos.evaluation.freshness import find_staleness
-from whence.govern.slos.evaluation.occurrences import Occurrence, find_occurrences
+from whence.govern.slos.evaluation.occurrence import Occurrence
+from whence.govern.slos.evaluation.occurrences import find_occurrences
 from whence.govern.slos.evaluation.open_time import FOREVER, OpenTime, open_time
 from whence.govern.slos.objectives import DAY, Freshness, Objective, SchemaStability
 from whence.model.names import RunName
@@ -79,7 +81,8 @@ class Violation:
 class Judgement:
     """What an objective says at a time `at` (µs). `since`: when the outcome became true, computed, None if unknown.
 
-    `reason`: why nothing is evaluated, or what is still learned. `violations`, `alerts`: in order, all that are known,
+    `reason`: why nothing is evaluated, or what is still learned. `unknown_since`: from when on (µs) that is not known
+    of which all before is known. `violations`, `alerts`: in order, all that are known,
     from `known_since` on (µs); None if nothing is.
     `burns`: of each alert on a burn rate, how fast the budget burns now. `missed`: of each alert on occurrences.
     """
@@ -91,6 +94,7 @@ class Judgement:
     observed: str = ""
     expected: str = ""
     reason: str = ""
+    unknown_since: int | None = None
     run: RunName | None = None
     budget: Budget | None = None
     violations: tuple[Violation, ...] = ()
@@ -123,7 +127,9 @@ def _judge_freshness(one: Objective, indicator: Freshness, facts: Facts, at: int
         return Judgement(at=at, outcome=Outcome.NOT_EVALUATED, reason="no completed run has written the dataset")
     since = max(writes[0].time, history_since(one, at))
     known = _known(writes, since)
-    hours = open_time(one.calendar, one.maintenance, known[0].time, at)
+    unknown = _unknown_since(one, indicator, known, facts.silence, at)
+    frozen = () if unknown is None else (Maintenance(start=unknown, end=FOREVER, reason=""),)
+    hours = open_time(one.calendar, (*one.maintenance, *frozen), known[0].time, at)
     stale = find_staleness(indicator, known, hours, at)
     bad, now = (stale.starts, stale.ends), hours.passed_at(at)
     usual = open_time_of(one.calendar, one.window)
@@ -133,9 +139,11 @@ def _judge_freshness(one: Objective, indicator: Freshness, facts: Facts, at: int
     is_bad = last is not None and last.end is None
     return Judgement(
         at=at,
-        outcome=Outcome.VIOLATED if is_bad else Outcome.HOLDS,
-        since=last.start if is_bad and last else since if last is None or last.end is None else last.end,
+        outcome=Outcome.NOT_EVALUATED if unknown is not None else Outcome.VIOLATED if is_bad else Outcome.HOLDS,
+        since=_freshness_since(last, unknown, since),
         known_since=since,
+        unknown_since=unknown,
+        reason="" if unknown is None or facts.silence is None else _silence_text(facts.silence),
         observed=f"written last at {iso(writes[-1].time)}",
         expected=f"at most {_length(indicator.limit)} old ({indicator.age})",
         run=writes[-1].run,
@@ -144,6 +152,31 @@ def _judge_freshness(one: Objective, indicator: Freshness, facts: Facts, at: int
         alerts=_ordered(alerts),
         burns=tuple(burn_at(rate, one.target, usual, bad, now) for rate in one.burn_rates),
     )
+
+
+def _unknown_since(
+    one: Objective, indicator: Freshness, writes: Sequence[Write], silence: Silence | None, at: int
+) -> int | None:
+    """From when on the data is too old as far as is known, while its source is silent."""
+    if silence is None or silence.since > at:
+        return None
+    hours = open_time(one.calendar, one.maintenance, writes[0].time, at)
+    episodes = find_staleness(indicator, writes, hours, at).episodes
+    is_stale = bool(episodes) and episodes[-1][1] == FOREVER
+    return max(episodes[-1][0], silence.since) if is_stale else None
+
+
+def _freshness_since(last: Violation | None, unknown: int | None, since: int) -> int:
+    if unknown is not None:
+        return unknown
+    if last is None:
+        return since
+    return last.start if last.end is None else last.end
+
+
+def _silence_text(silence: Silence) -> str:
+    heard = iso(silence.heard - silence.heard % 1_000_000)
+    return f"its source has been silent since {heard}: nobody knows whether it was written"
 
 
 def _known(writes: Sequence[Write], since: int) -> Sequence[Write]:

@@ -4,13 +4,17 @@ contracts.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from whence.govern.contracts.evaluation.observations import Observed, ids_of, read_checks, read_reports
-from whence.govern.slos.evaluation.facts import Facts, SchemaSeen, Write
+from whence.govern.slos.evaluation.facts import Facts, ReportedLineage, ReportedRun, SchemaSeen, Write
 from whence.govern.slos.evaluation.judge import history_since
-from whence.govern.slos.objectives import Check, Measured, Objective, Quality, SchemaStability
+from whence.govern.slos.evaluation.lineage_reports import read_lineage, read_runs
+from whence.govern.slos.evaluation.silence import find_silences
+from whence.govern.slos.objectives import Check, Lineage, LineageMetric, Measured, Objective, Quality, SchemaStability
 from whence.model.catalog import Window
 from whence.model.catalog import Write as StoredWrite
 from whence.model.events import RunState
@@ -39,11 +43,36 @@ def observe_datasets(
     ids = ids_of(graph, list(wanted))
     begins = {name: min(history_since(one, since) for one in some) for name, some in wanted.items()}
     written = {name: (ids[name], begins[name]) for name, some in wanted.items() if _needs_writes(some)}
-    writes = _writes(catalog, graph, written, until)
+    every = _recent_writes(catalog, written)
+    stored = {name: [one for one in some if one.run.state is RunState.COMPLETE] for name, some in every.items()}
+    writes = _writes(catalog, graph, stored, [ids for ids, _ in written.values()], until)
+    silences = find_silences(catalog, objectives, writes, until)
     return {
-        name: _facts(graph, name, ids[name], some, begins[name], until, writes.get(name, ()))
+        name: _with_lineage(
+            replace(
+                _facts(graph, name, ids[name], some, begins[name], until, writes.get(name, ())),
+                silence=silences.get(name),
+            ),
+            partial(read_lineage, catalog, graph, ids[name], stored.get(name, ())),
+            partial(read_runs, catalog, graph, every.get(name, ()), begins[name]),
+            {one.indicator.metric for one in some if isinstance(one.indicator, Lineage)},
+        )
         for name, some in wanted.items()
     }
+
+
+def _with_lineage(
+    facts: Facts,
+    lineage: Callable[[], Iterable[ReportedLineage]],
+    runs: Callable[[], Iterable[ReportedRun]],
+    metrics: AbstractSet[LineageMetric],
+) -> Facts:
+    """The facts with those that the indicators of lineage need."""
+    return replace(
+        facts,
+        lineage=tuple(lineage()) if metrics - {LineageMetric.LOSS} else (),
+        runs=tuple(runs()) if LineageMetric.LOSS in metrics else (),
+    )
 
 
 def _needs_writes(objectives: Sequence[Objective]) -> bool:
@@ -78,18 +107,26 @@ def _schemas(graph: Observed, name: DatasetName, until: int) -> Iterator[SchemaS
             yield SchemaSeen(time=row.first_time, columns=columns, last=row.last_time)
 
 
-def _writes(
-    catalog: Catalog, graph: Observed, wanted: Mapping[DatasetName, tuple[frozenset[int], int]], until: int
-) -> Mapping[DatasetName, tuple[Write, ...]]:
-    """The completed writes of datasets, by their ids and from a time (µs) on; of each the last one before them, too."""
-    every = {id_ for ids, _ in wanted.values() for id_ in ids}
-    stored = _stored_writes(catalog, every)
-    found = {
-        name: [one for id_ in sorted(ids) for one in _completed(stored(id_), since)]
+def _recent_writes(
+    catalog: Catalog, wanted: Mapping[DatasetName, tuple[frozenset[int], int]]
+) -> Mapping[DatasetName, Sequence[StoredWrite]]:
+    """The writes of datasets, by their ids and from a time (µs) on, until the last completed one before it."""
+    stored = _stored_writes(catalog, {id_ for ids, _ in wanted.values() for id_ in ids})
+    return {
+        name: [one for id_ in sorted(ids) for one in _recent(stored(id_), since)]
         for name, (ids, since) in wanted.items()
     }
+
+
+def _writes(
+    catalog: Catalog,
+    graph: Observed,
+    found: Mapping[DatasetName, Sequence[StoredWrite]],
+    ids: Sequence[frozenset[int]],
+    until: int,
+) -> Mapping[DatasetName, tuple[Write, ...]]:
     nominal = _nominal_times(catalog, [one.run.id for some in found.values() for one in some])
-    rows = _rows(graph, [ids for ids, _ in wanted.values()], until)
+    rows = _rows(graph, ids, until)
     return {
         name: tuple(
             Write(
@@ -123,12 +160,11 @@ def _paged_writes(catalog: Catalog, dataset_id: int) -> Iterator[StoredWrite]:
             return
 
 
-def _completed(stored: Iterable[StoredWrite], since: int) -> Iterator[StoredWrite]:
+def _recent(stored: Iterable[StoredWrite], since: int) -> Iterator[StoredWrite]:
     for one in stored:
-        if one.run.state is RunState.COMPLETE:
-            yield one
-            if one.time < since:
-                return
+        yield one
+        if one.run.state is RunState.COMPLETE and one.time < since:
+            return
 
 
 def _rows(graph: Observed, wanted: Sequence[frozenset[int]], until: int) -> Sequence[Mapping[int, int | float]]:

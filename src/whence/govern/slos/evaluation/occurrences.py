@@ -1,45 +1,29 @@
 """Occurrences that an objective counts: a run's measurement, a check's result, a delivery, a changed schema."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from whence.govern.contracts.evaluation.quality import Report, judge_quality
 from whence.govern.contracts.evaluation.verdicts import Outcome, Range, RuleVerdict, fulfils, number_text
 from whence.govern.slos.calendars import Calendar, hours_on, zone_named
 from whence.govern.slos.evaluation.facts import Facts, SchemaSeen, Write, refreshing
+from whence.govern.slos.evaluation.lineage_occurrences import find_lineage_occurrences
+from whence.govern.slos.evaluation.occurrence import Occurrence
 from whence.govern.slos.evaluation.volume import Volumes, judge_volumes
 from whence.govern.slos.objectives import (
     DAY,
     Check,
     Delivery,
     Freshness,
+    Lineage,
     Measured,
     Objective,
     Quality,
     SchemaStability,
     Volume,
 )
-from whence.model.names import RunName
 from whence.query.answers.instants import iso, microseconds
 from whence.query.lookup.contracts import ContractVersion, PromisedRule
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occurrence:
-    """One occurrence at a time (µs), with what was observed. `good` is None if that is not known, with the reason.
-
-    `ended`: when a bad one was mended without a later occurrence, such as by a late delivery.
-    """
-
-    time: int
-    good: bool | None
-    observed: str = ""
-    expected: str = ""
-    reason: str = ""
-    run: RunName | None = None
-    is_learning: bool = False
-    ended: int | None = None
 
 
 def find_occurrences(one: Objective, facts: Facts, until: int) -> tuple[Occurrence, ...]:
@@ -62,6 +46,8 @@ def _find(one: Objective, facts: Facts, until: int) -> Iterator[Occurrence]:
             yield from _volumes(one.indicator, facts)
         case SchemaStability():
             yield from _schemas(one.indicator, facts)
+        case Lineage():
+            yield from find_lineage_occurrences(one.indicator, facts)
         case Freshness():
             return
 

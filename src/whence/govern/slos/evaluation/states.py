@@ -38,7 +38,7 @@ def find_states(one: Objective, found: Judgement, since: int) -> Iterator[State]
     Only the last ones are certain: events that arrive late change the past.
     """
     until = found.at
-    if found.outcome in (Outcome.LEARNING, Outcome.NOT_EVALUATED):
+    if _is_unjudged(found):
         yield from _unjudged(one, found, since, until)
         return
     begin = max(since, found.known_since or 0)
@@ -52,9 +52,14 @@ def find_states(one: Objective, found: Judgement, since: int) -> Iterator[State]
 
 def state_of(one: Objective, found: Judgement) -> State:
     """The state that an evaluation implies at its time."""
-    if found.outcome in (Outcome.LEARNING, Outcome.NOT_EVALUATED):
+    if _is_unjudged(found):
         return next(_unjudged(one, found, found.at, found.at))
     return _state_at(one, found, found.at)
+
+
+def _is_unjudged(found: Judgement) -> bool:
+    """Whether nothing is known of it, at no time."""
+    return found.outcome in (Outcome.LEARNING, Outcome.NOT_EVALUATED) and found.unknown_since is None
 
 
 def _unjudged(one: Objective, found: Judgement, since: int, until: int) -> Iterator[State]:
@@ -71,6 +76,7 @@ def _moments(one: Objective, found: Judgement, begin: int, until: int) -> Sequen
     """When the state may change, ascending, from `begin` on."""
     times = {time for some in (found.violations, found.alerts) for each in some for time in (each.start, each.end)}
     times |= {time for each in one.maintenance for time in (each.start, each.end)}
+    times.add(found.unknown_since)
     later = sorted(time for time in times if time is not None and begin < time <= until)
     return [begin, *later] if begin <= until else ()
 
@@ -84,6 +90,8 @@ def _state_at(one: Objective, found: Judgement, time: int) -> State:
     notify: NotifyText | None = None
     if alert is not None:
         notify = "page" if alert.notify is Notify.PAGE else "ticket"
+    if found.unknown_since is not None and found.unknown_since <= time:
+        return State(time=time, state="not evaluated", notify=notify, reason=found.reason)
     return State(
         time=time,
         state="violated" if violation else "holds",

@@ -69,7 +69,7 @@ def _rules(one: Objective) -> Iterator[Json]:
     yield from (_burns(one, rate) for rate in one.burn_rates)
     yield from (_missed(one, rule) for rule in one.misses)
     not_evaluated = f"{_series(STATE, one, state=state_label('not evaluated'))} == 1"
-    about = "nothing decides the objective: no run has written the dataset, or nothing measured it"
+    about = "nothing decides the objective: no run wrote the dataset, its source is silent, or nothing measured it"
     yield _rule(UNEVALUATED, one, not_evaluated, Notify.TICKET, "", about, lasts="1h")
     absent = f'absent({INFO}{{id="{id_of(one)}"}})'
     about = "Whence serves no such objective: it is not declared, or the key of the scrape may not see it"
