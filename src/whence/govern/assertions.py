@@ -4,7 +4,7 @@ possible; docs/reference/http-catalog.md describes the others.
 A facet is replaced as a whole, so each function takes the subject's current facets and returns the new facet.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any
@@ -56,6 +56,12 @@ def add_tag(subject: Subject, facets: Facets, key: str, value: str = "true", fie
 def remove_tag(subject: Subject, facets: Facets, key: str, field: str = "") -> Json:
     """The tags facet with a tag removed."""
     return _tags(subject, _other_tags(facets, key, field))
+
+
+def replace_tags(entries: Iterable[Json]) -> Json:
+    """The tags facet of a dataset with exactly these tags."""
+    several = list(entries)
+    return facet("TagsDatasetFacet", tags=several) if several else deleted_facet("TagsDatasetFacet")
 
 
 def add_owner(subject: Subject, facets: Facets, owner: str, role: str = "") -> Json:

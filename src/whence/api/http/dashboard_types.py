@@ -275,7 +275,9 @@ class TraitLabel(TypedDict):
 
 
 class Traits(TypedDict):
-    """The attributes of a node, for colouring a graph. `labels`: those of the requested category."""
+    """The attributes of a node, for colouring a graph. `labels`: those of the requested category; `columns`: all that
+    may have one.
+    """
 
     node: str
     owners: list[str]
@@ -288,6 +290,7 @@ class Traits(TypedDict):
     first_seen: str | None
     deleted: bool
     labels: list[TraitLabel]
+    columns: list[str]
 
 
 TraitsOf = All[Traits]

@@ -55,11 +55,12 @@ def traits_of(
         traits, written = _read_traits(graph, known), _written(graph, known, at)
         latest = _latest(graph, known, None if as_of == "now" else at)
         labels = _labels(request, graph, known, label, None if as_of == "now" else at)
+        columns = {} if label is None else _columns(graph, known)
     quality, period = _quality(request, known), _period(view.catalog, known)
     data = [
         _document(name, traits.get(id_, NO_TRAITS), written.get(id_), latest.get(id_), quality.get(id_))
         | period[id_]
-        | {"labels": labels.get(id_, [])}
+        | {"labels": labels.get(id_, []), "columns": columns.get(id_, [])}
         for id_, name in known.items()
     ]
     return answer({"data": data, "page": None})
@@ -147,6 +148,17 @@ def _labels(
     datasets = [id_ for id_ in known if kind_of(id_) is Kind.DATASET]
     found = labels_of_datasets(graph, labels_for(request, graph, at), datasets, category)
     return {id_: list(map(_label, several)) for id_, several in found.items()}
+
+
+def _columns(graph: QuestionGraph, known: Mapping[int, Node]) -> Mapping[int, list[str]]:
+    """The visible columns of datasets, by name."""
+    rows = graph.fields([id_ for id_ in known if kind_of(id_) is Kind.DATASET])
+    hidden = graph.hidden([row.id for row in rows])
+    found: dict[int, list[str]] = {}
+    for row in sorted(rows, key=attrgetter("name")):
+        if row.id not in hidden:
+            found.setdefault(row.dataset_id, []).append(row.name)
+    return found
 
 
 def _label(one: NodeLabel) -> TraitLabel:

@@ -84,6 +84,7 @@ VALUES: Mapping[str, Any] = {
     "field": "total",
     "fields": "email",
     "column": "total",
+    "columns": "total",
     # Policies
     **{f"PolicyEvaluation.{one}": value for one, value in (("counts", {"violated": 1}), ("idle", ["no mail"]))},
     "PolicyFinding.policy": "no personal data in marketing",

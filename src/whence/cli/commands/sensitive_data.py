@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from whence.cli.commands.acts import tags as acts_on_tags
 from whence.cli.commands.options import (
     MOST,
     AsOf,
@@ -30,6 +31,7 @@ def add_to(app: typer.Typer) -> None:
     """Add these commands to the application."""
     for command in (sensitivity, subject):
         app.command()(command)
+    acts_on_tags.add_to(tags)
     app.add_typer(tags)
 
 

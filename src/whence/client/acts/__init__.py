@@ -1,1 +1,1 @@
-"""Values of certification, incidents and reports, and of plans and acts on other systems."""
+"""Values of certification, incidents, reports and tags, and of plans and acts on other systems."""

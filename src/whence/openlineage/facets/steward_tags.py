@@ -19,11 +19,20 @@ CERTIFICATIONS = ("canonical", "certified")
 """The tags by which a steward certifies a dataset or job."""
 USER = "USER"
 """The `source` of a tag that a person assigned."""
+SYSTEMS = {
+    "snowflake": "SNOWFLAKE",
+    "bigquery": "BIGQUERY",
+    "unity-catalog": "UNITY_CATALOG",
+    "ranger": "RANGER",
+    "dbt": "DBT_META",
+}
+"""The `source` of tags from systems that a steward exported them from (dbt's: that a job reported), by their names."""
+_OF_STEWARDS = frozenset({USER, *SYSTEMS.values()} - {SYSTEMS["dbt"]})
 
 
 def requires_steward(tag: Json, *, of_job: bool) -> bool:
     """Whether only a steward may assign this tag. OpenLineage's clients also mark a job's configured tags as `USER`."""
-    return tag.get("key") in CERTIFICATIONS or (not of_job and tag.get("source") == USER)
+    return tag.get("key") in CERTIFICATIONS or (not of_job and tag.get("source") in _OF_STEWARDS)
 
 
 @lru_cache(maxsize=4_096)

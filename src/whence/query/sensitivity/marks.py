@@ -17,6 +17,10 @@ _DENIALS = frozenset({"false", "no", "none", "0"})
 _WORD = re.compile(r"[^\W_]+")
 
 
+WRITTEN = "whence_"
+"""The keys of the tags that Whence writes into warehouses begin with this, in any letter case."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Mark:
     """A category of a column. `of_dataset`: the tag is on its dataset, so that any of its columns may be meant."""
@@ -33,17 +37,24 @@ def marks_of(traits: Traits, field: str, tags: Sequence[str]) -> frozenset[Mark]
     """
     own, of_dataset = set[str](), set[str]()
     for key, value, on in traits.tags:
-        if value.casefold() not in _DENIALS and on in {"", field}:
+        # A tag that Whence wrote into a warehouse comes back with the next export: it follows from labels.
+        if not is_written_here(key) and value.casefold() not in _DENIALS and on in {"", field}:
             (own if on else of_dataset).update(_categories(key, value, tags))
     return frozenset({Mark(one, False) for one in own} | {Mark(one, True) for one in of_dataset - own})
+
+
+def is_written_here(key: str) -> bool:
+    """Whether Whence writes tags with this key into warehouses."""
+    return key.casefold().startswith(WRITTEN)
 
 
 def _categories(key: str, value: str, tags: Sequence[str]) -> Iterable[str]:
     if tags:
         return {key, f"{key}={value}"} & set(tags)
-    return set(_categories_in(f"{key} {value}"))
+    return set(categories_in(f"{key} {value}"))
 
 
-def _categories_in(text: str) -> Iterator[str]:
+def categories_in(text: str) -> Iterator[str]:
+    """The categories that the words of a tag mark."""
     words = {word.casefold() for word in _WORD.findall(text)}
     return (category for category, marks in CATEGORIES.items() if words & marks)

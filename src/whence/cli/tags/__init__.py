@@ -1,0 +1,1 @@
+"""Tags of warehouses at the terminal: plans, imports, and what differs."""
