@@ -127,6 +127,9 @@ def test_a_name_is_never_markup(name: str) -> None:
     assert set("@#![") & set(plain) <= set("@#![") & set(tame)
     assert "javascript" not in plain
     assert "evil" not in plain
+    (posted,) = (outside_code(one["message"]) for one in rdjson(made)["diagnostics"])
+    assert not set("@#![") & set(posted)
+    assert "evil" not in posted
     assert text.count("\n### ") == 1
     assert {row.count("|") for row in text.splitlines() if row.startswith("| ") and "`" in row} <= {5, 6}
     assert "\x1b" not in "".join(forms(made, summarize(made, facts)).values())

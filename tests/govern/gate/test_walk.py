@@ -127,6 +127,15 @@ def test_code_that_names_its_columns_is_believed_before_a_job_that_does_not() ->
     assert found(graph, Project(base=(code,), head=(code,))) == []
 
 
+def test_code_that_does_not_name_its_columns_is_as_production_tells_of_them() -> None:
+    whole = (edge(ORDERS, REVENUE, last_seen=0),)
+    code = Project(base=whole, head=whole)
+    others = (edge(FieldName(ORDERS, "id"), DAY), edge(DAY, BARS))
+    assert found(Graph(edges=(edge(AMOUNT, TOTAL), *others)), code) == [(TOTAL, "by value", 1)]
+    assert (REVENUE, "assumed", 1) in found(Graph(known=frozenset({AMOUNT})), code)
+    assert (REVENUE, "assumed", 1) in found(Graph(edges=others, known=frozenset({AMOUNT})), Project(head=whole))
+
+
 def test_a_job_that_only_reads_is_affected_itself() -> None:
     reads = Graph(gaps=(GraphGap(at=ORDERS, owner=JOB),), known=frozenset({AMOUNT}))
     assert found(reads) == [(JOB, "assumed", 1)]

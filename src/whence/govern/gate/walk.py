@@ -61,26 +61,38 @@ class UnionGraph:
     _canonical: dict[Node, DatasetName] = field(default_factory=dict)
     _others: dict[Node, set[DatasetName]] = field(default_factory=lambda: defaultdict(set))
     """Datasets by another of their names, and the others by that one."""
+    _explained: set[tuple[Node, Node]] = field(default_factory=set)
+    """The datasets of which production tells which columns of one make those of the other."""
+    _presumed: set[GraphEdge] = field(default_factory=set)
+    """The edges of code at base and head whose columns are not known, as of a `select *` from another file's table."""
     _questions: int = 0
 
     def __post_init__(self) -> None:
+        kept = {(one.source, one.target) for one in self.project.base}
         for edge in self.project.head:
             self._add(edge)
             if _is_whole(edge) and not self.project.explains(edge):
-                self._add(replace(edge, type=_ASSUMED))
+                self._add(assumed := replace(edge, type=_ASSUMED))
+                self._presumed |= {assumed} if (edge.source, edge.target) in kept else set()
 
     def edges_at(self, node: Node) -> Iterator[GraphEdge]:
         """The edges that begin at a node, at its whole dataset, or at a column of it, by any name of the dataset.
 
-        Of those between whole datasets, a column has what a job without column lineage may do, and nothing else.
+        Of those between whole datasets, a column has what a job without column lineage may do, and nothing else. It has
+        those of code whose columns are not known only if production tells nothing of them.
         """
         subject = subject_of(node)
         for name in (subject, *sorted(self._others.get(subject, ()))):
             for edge in tuple(self._edges.get(name, ())):
-                if isinstance(node, FieldName) and _is_whole(edge) and edge.type != _ASSUMED:
+                if isinstance(node, FieldName) and _is_whole(edge) and not self._may_concern_columns(edge):
                     continue
                 if self.canonical(edge.source) == node or DatasetName in (type(node), type(edge.source)):
                     yield edge
+
+    def _may_concern_columns(self, edge: GraphEdge) -> bool:
+        """Whether an edge between whole datasets may lead from any column to any other."""
+        pair = self.canonical(edge.source), self.canonical(edge.target)
+        return edge.type == _ASSUMED and not (edge in self._presumed and pair in self._explained)
 
     @property
     def names(self) -> Mapping[Node, DatasetName]:
@@ -123,6 +135,7 @@ class UnionGraph:
         for edge in found.edges:
             if not self.project.is_replaced(edge):
                 self._add(edge)
+                self._explained |= {_subjects(edge)} if isinstance(edge.source, FieldName) else set()
         for edge in (one for gap in found.gaps for one in _assumed_edges(gap)):
             if not self.project.explains(edge):
                 self._add(edge)
@@ -210,6 +223,10 @@ def _readers(start: Node, graph: UnionGraph) -> Iterator[Reader]:
     for (owner, target), last_seen in sorted(latest.items(), key=lambda item: (-item[1], str(item[0]))):
         if target != subject_of(start):
             yield Reader(job=owner, target=target, last_seen=last_seen)
+
+
+def _subjects(edge: GraphEdge) -> tuple[Node, Node]:
+    return subject_of(edge.source), subject_of(edge.target)
 
 
 def _is_whole(edge: GraphEdge) -> bool:

@@ -1,6 +1,6 @@
 """A judgement as findings at places in files: SARIF 2.1.0, GitLab's code quality report, and reviewdog's rdjson."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from whence.govern.gate.judgement import JudgedChange, Judgement
 from whence.govern.gate.policy import Verdict
-from whence.govern.gate.rendering.names import Names, names_of, printable, shortened
+from whence.govern.gate.rendering.names import Names, code, names_of, printable, shortened
 from whence.govern.gate.rendering.summary import NOT_JUDGED
 from whence.model.changes import ChangeKind
 
@@ -25,12 +25,16 @@ _REVIEWDOG = {Verdict.NOTE: "INFO", Verdict.APPROVAL_NEEDED: "WARNING", Verdict.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A place in a file that is worth a line: a change, or a file that nothing judged. `line` 0: the whole file."""
+    """A place in a file that is worth a line: a change, or a file that nothing judged. `line` 0: the whole file.
+
+    `message` is plain text; `markdown` is the same with all names in code spans.
+    """
 
     id: str
     rule: str
     title: str
     message: str
+    markdown: str
     verdict: Verdict
     file: str
     line: int = 0
@@ -71,12 +75,12 @@ def gitlab(judgement: Judgement) -> list[Json]:
 
 
 def rdjson(judgement: Judgement) -> Json:
-    """The format of reviewdog."""
+    """The format of reviewdog, which posts messages as Markdown."""
     return {
         "source": {"name": "whence gate", "url": _PAGE},
         "diagnostics": [
             {
-                "message": one.message,
+                "message": one.markdown,
                 "location": {"path": one.file, "range": {"start": {"line": max(one.line, 1), "column": 1}}},
                 "severity": _REVIEWDOG.get(one.verdict, "ERROR"),
                 "code": {"value": one.rule},
@@ -92,7 +96,8 @@ def _of_change(one: JudgedChange, names: Names) -> Finding:
         id=one.id,
         rule=_rule(change.kind),
         title=f"{change.kind} ({one.id})",
-        message=_message(one, names),
+        message=printable(shortened(_message(one, names, str), 900)),
+        markdown=_message(one, names, code),
         verdict=one.verdict,
         file=change.file,
         line=change.line,
@@ -102,16 +107,24 @@ def _of_change(one: JudgedChange, names: Names) -> Finding:
 def _of_file(file: str, verdict: Verdict) -> Finding:
     id_ = f"F-{sha256(file.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
     message = f"not judged ({verdict.text}): {NOT_JUDGED}"
-    return Finding(id=id_, rule=_NOT_JUDGED_RULE, title="not judged", message=message, verdict=verdict, file=file)
+    return Finding(
+        id=id_,
+        rule=_NOT_JUDGED_RULE,
+        title="not judged",
+        message=message,
+        markdown=message,
+        verdict=verdict,
+        file=file,
+    )
 
 
-def _message(one: JudgedChange, names: Names) -> str:
-    """What is found, in one line of plain text."""
-    paths = [one.change.reason] if one.change.kind is ChangeKind.POLICY else []
+def _message(one: JudgedChange, names: Names, show: Callable[[str], str]) -> str:
+    """What is found, in one line. `show`: how foreign text is written."""
+    paths = [show(one.change.reason)] if one.change.kind is ChangeKind.POLICY else []
     why = "; ".join((*(reason.text for reason in one.reasons), *paths))
-    nearest = ", ".join(names.of(node.node) for node in one.impact.affected[:3])
-    text = f"{one.change.kind}: {names.of_change(one.change)} ({one.verdict.text}): {why}"
-    return printable(shortened(f"{text}. Affected: {nearest}" if nearest else text, 900))
+    nearest = ", ".join(show(names.of(node.node)) for node in one.impact.affected[:3])
+    text = f"{one.change.kind}: {show(names.of_change(one.change))} ({one.verdict.text}): {why}"
+    return f"{text}. Affected: {nearest}" if nearest else text
 
 
 def _sarif_result(one: Finding) -> Json:
