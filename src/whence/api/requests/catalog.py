@@ -13,7 +13,6 @@ from whence.api.pending.assertions import Pending
 from whence.api.pending.catalog import PendingCatalog
 from whence.api.pending.graph import PendingGraph
 from whence.api.requests.raw_events import raw_events
-from whence.govern.contracts.evaluation.observations import Observed
 from whence.model.catalog import EventEntry
 from whence.query.ports.catalog import Catalog
 from whence.query.visibility.catalog import VisibleCatalog, scope_of
@@ -34,7 +33,7 @@ class CatalogView:
     """
 
     catalog: Catalog
-    graph: Observed
+    graph: QuestionGraph
     whole: Catalog
     visible_ids: VisibleIds | None = None
     pending: Pending = field(default_factory=Pending)

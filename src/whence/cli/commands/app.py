@@ -16,7 +16,7 @@ from whence.cli.commands import access as guarding
 from whence.cli.commands import capture, encryption, gate, profiles, publishing, questions, sending, sensitive_data
 from whence.cli.commands import maintenance as upkeep
 from whence.cli.commands.acts import containment, rerun
-from whence.cli.commands.evidence import evidence
+from whence.cli.commands.evidence import card, evidence
 from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
 from whence.cli.commands.rules import (
     alerts,
@@ -273,6 +273,7 @@ app.add_typer(policies.app)
 app.add_typer(containment.app)
 app.add_typer(rerun.app)
 app.add_typer(evidence)
+app.command()(card)
 app.add_typer(capture.app)
 app.command("run", context_settings={"ignore_unknown_options": True})(capture.run_job)
 upkeep.add_to(app)

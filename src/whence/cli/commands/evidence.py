@@ -51,6 +51,14 @@ class KeyAlgorithm(StrEnum):
     P256 = "p256"
 
 
+class CardForm(StrEnum):
+    """The forms of a model card."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+
+
 evidence = typer.Typer(
     name="evidence",
     cls=_NodeOrCommand,
@@ -87,26 +95,54 @@ def make(
     security: Security = None,
 ) -> None:
     """Write a pack of the lineage of a node: everything upstream, and the events that prove each edge."""
-    from whence.cli.answers.evidence import Places, make_pack_here, write_pack
+    from whence.cli.answers.evidence import write_pack
+
+    options: dict[str, Any] = {"types": types, "depth": depth, "max_nodes": max_nodes, "max_edges": max_edges}
+    with reporting(Output.TEXT):
+        raise typer.Exit(write_pack(_make(context, node, as_of, options), into))
+
+
+def card(
+    context: typer.Context,
+    node: Annotated[str, typer.Argument(metavar="MODEL", help="A dataset of type MODEL")],
+    as_of: AsOf = None,
+    max_nodes: MaxNodes = MOST_NODES,
+    max_edges: MaxEdges = MOST_EDGES,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    security: Security = None,
+    output: Annotated[CardForm, choice_option(CardForm, "--output", "-o", help="The form of the card")] = CardForm.TEXT,
+) -> None:
+    """Print the card of a model: training runs, features and their raw columns, labels, drift since, approvals."""
+    from whence.cli.answers.model_card import print_card
+
+    options: dict[str, Any] = {"types": None, "depth": None, "max_nodes": max_nodes, "max_edges": max_edges}
+    with reporting(Output.JSON if output is CardForm.JSON else Output.TEXT):
+        print_card(_make(context, node, as_of, options), node, output.value)
+
+
+def _make(context: typer.Context, node: str, as_of: int | None, options: dict[str, Any]) -> dict[str, bytes]:
+    """The files of a pack, from the server or the store of a command."""
+    from whence.cli.answers.evidence import Places, make_pack_here
     from whence.client.questions import Client
     from whence.govern.evidence.archive import unzip_files
 
-    at = time.time_ns() // 1_000 if as_of is None else as_of
-    options: dict[str, Any] = {"types": types, "depth": depth, "max_nodes": max_nodes, "max_edges": max_edges}
-    with reporting(Output.TEXT), open_questions(context) as questions:
+    at, given = time.time_ns() // 1_000 if as_of is None else as_of, context.params
+    with open_questions(context) as questions:
         if isinstance(questions, Client):
-            files = unzip_files(questions.evidence(node, as_of=iso(at), **options))
-        else:
-            where = data_directory(data)
-            stored = store_url(where, store)
-            places = Places(
-                store=stored,
-                log=log_url(where, log),
-                security=security_db(stored, security),
-                keys=evidence_keys(where),
-            )
-            files = dict(make_pack_here(places, node, at, options))
-        raise typer.Exit(write_pack(files, into))
+            return dict(unzip_files(questions.evidence(node, as_of=iso(at), **options)))
+        where = data_directory(given["data"])
+        stored = store_url(where, given["store"])
+        places = Places(
+            store=stored,
+            log=log_url(where, given["log"]),
+            security=security_db(stored, given["security"]),
+            keys=evidence_keys(where),
+        )
+        return dict(make_pack_here(places, node, at, options))
 
 
 @evidence.command(epilog=_VERIFY_EPILOG)

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from whence import __version__
 from whence.govern.evidence.gather import PackContent
+from whence.govern.evidence.rendering.card import render_card
 from whence.govern.evidence.rendering.provenance import provenance_document
 from whence.govern.evidence.rendering.report import render_report
 from whence.govern.evidence.shipped_files import SHIPPED, shipped_file
@@ -26,8 +27,11 @@ def content_files(content: PackContent) -> dict[str, bytes]:
         "audit.json": content.audit,
         "prov.json": provenance_document(content),
     }
+    card = {} if content.card is None else {"card.json": content.card}
+    pages = {} if content.card is None else {"card.html": render_card(content.card)}
     return {
-        **{name: encode_canonical(one) + b"\n" for name, one in documents.items()},
+        **{name: encode_canonical(one) + b"\n" for name, one in {**documents, **card}.items()},
+        **pages,
         "events.jsonl": content.events.lines,
         "leaves.jsonl": content.events.leaves,
         "report.html": render_report(content),

@@ -9,6 +9,7 @@ from whence.govern.contracts.evaluation.answers import contract_history, contrac
 from whence.govern.contracts.evaluation.observations import Observed
 from whence.govern.evidence.gate_history import gate_document
 from whence.govern.evidence.lineage import PackLineage, prove_lineage
+from whence.govern.evidence.model_card import make_card
 from whence.govern.evidence.proving_events import ProvingEvents, collect_events
 from whence.govern.evidence.sources import Sources
 from whence.model.graph import AssertingRun
@@ -44,6 +45,8 @@ class PackContent:
     facts: Json
     gate: Json
     audit: Json
+    card: Json | None = None
+    """The card of a model; None if the node is none."""
 
 
 def gather_content(sources: Sources, root: Node, question: Question, at: int) -> PackContent:
@@ -53,18 +56,22 @@ def gather_content(sources: Sources, root: Node, question: Question, at: int) ->
     """
     found = prove_lineage(sources.graph, root, question)
     events = collect_events(sources.events.read(found.events))
+    runs = {"runs": list(_runs(sources, found.runs, events.commits))}
+    facts: Json = {"facts": facts_documents(sources.catalog, sources.graph, (*found.datasets, *found.jobs))}
+    gate = gate_document(sources.catalog, found.nodes, at)
     return PackContent(
         question=_question_document(found, question, at),
         completeness={**completeness_document(found.answer.completeness)},
         lineage={**answer_head(found.answer), **answer_part(found.answer)},
         events=events,
-        runs={"runs": list(_runs(sources, found.runs, events.commits))},
+        runs=runs,
         schemas={"schemas": list(_schemas(sources.catalog, found.datasets, at))},
         checks=_checks(sources.graph, found.datasets, at),
         contracts={"contracts": list(_contracts(sources, found.datasets, at))},
-        facts={"facts": facts_documents(sources.catalog, sources.graph, (*found.datasets, *found.jobs))},
-        gate=gate_document(sources.catalog, found.nodes, at),
+        facts=facts,
+        gate=gate,
         audit=_audit(sources, root, at),
+        card=make_card(sources, found, question, at, facts=facts, runs=runs, gate=gate),
     )
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from whence.govern.access_document import AuditEntry, entry_document
-from whence.govern.contracts.evaluation.observations import Observed
 from whence.govern.evidence.raw_events import EventReader
 from whence.query.ports.catalog import Catalog
+from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.security.audit import AuditFilter, read_audit
 
 ReadAudit = Callable[[Sequence[str], int], Sequence[AuditEntry]]
@@ -24,7 +24,7 @@ MOST_ENTRIES = 1_000
 class Sources:
     """One snapshot, as far as the viewer may see it. `read_audit` is None if they may not read the audit log."""
 
-    graph: Observed
+    graph: QuestionGraph
     catalog: Catalog
     events: EventReader
     read_audit: ReadAudit | None = None
