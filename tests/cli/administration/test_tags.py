@@ -48,9 +48,12 @@ def test_the_first_report_is_as_shown(api: Api) -> None:
     assert run(capture).stdout == "3 of 3 events accepted\n"
     wait_for_all(api)
     assert "No column is tagged" in run("whence sensitivity gold.features").stdout
+    (suggested,) = re.findall(r"^```\n(pii  crm.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    assert run("whence tags suggest --namespace postgres://db:5432").stdout == suggested
     assert run(tag).stdout == "crm.customers.email now has pii\n"
     wait_for_all(api)
     assert run("whence sensitivity gold.features").stdout.startswith(shown)
+    assert "suggests" in run("whence tags suggest --namespace postgres://db:5432").stdout
     found = run("whence search label:pii>=pseudonymous --kind field --output csv")
     assert found.stdout.count("datasetField:") == 7
     assert run("whence tags remove crm.customers.email pii").stdout == "crm.customers.email no longer has pii\n"

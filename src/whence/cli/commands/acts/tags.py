@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whence.cli.commands.options import Form, Grades, Url, choice_option
-from whence.cli.output.streams import Output, reporting
+from whence.cli.commands.options import Form, Grades, RowsForm, Url, choice_option
+from whence.cli.output.streams import Output, Rows, reporting
 
 if TYPE_CHECKING:
     from whence.cli.tags.shown import TagCommand
@@ -31,6 +31,16 @@ class ImportedSystem(StrEnum):
     BIGQUERY = "bigquery"
     UNITY_CATALOG = "unity-catalog"
     RANGER = "ranger"
+
+
+class Language(StrEnum):
+    """The languages of words in names of columns."""
+
+    ENGLISH = "en"
+    GERMAN = "de"
+    FRENCH = "fr"
+    SPANISH = "es"
+    ITALIAN = "it"
 
 
 Systems = Annotated[System, typer.Argument(metavar="SYSTEM", help="snowflake, bigquery, unity-catalog, ranger, dbt")]
@@ -61,6 +71,7 @@ def add_to(tags: typer.Typer) -> None:
     tags.command("plan")(plan_tags)
     tags.command("import")(import_tags)
     tags.command("check")(check_tags)
+    tags.command("suggest")(suggest_tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +187,22 @@ def check_tags(
             policy_tag_names=policy_tag_names,
         )
         raise typer.Exit(check(_command(system, given), Grade[at_least.name]))
+
+
+def suggest_tags(
+    *,
+    namespace: Namespace,
+    language: Annotated[
+        list[Language] | None, typer.Option("--language", help="Only words of this language; may be repeated")
+    ] = None,
+    url: Url,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """List columns whose names say that they are sensitive, and that no tag or label marks: in five languages."""
+    from whence.cli.tags.suggested import show_suggestions
+
+    with reporting(output.output):
+        show_suggestions(url, namespace, [one.value for one in language or Language], output)
 
 
 def _command(system: System, given: _Given) -> "TagCommand":
