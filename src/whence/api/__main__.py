@@ -74,6 +74,7 @@ def main() -> None:
         security_url=options.security,
         provider=_provider(),
         slack=_slack(),
+        public_badges=tuple(os.environ.get("WHENCE_PUBLIC_BADGES", "").split()),
         receivers=Path(file) if (file := os.environ.get("WHENCE_RECEIVERS", "").strip()) else None,
         tls_cert=options.tls_cert,
         tls_key=options.tls_key,

@@ -71,6 +71,8 @@ class Settings:
     """The app of Slack; None: no slash command is answered."""
     receivers: Path | None = None
     """The file of those who are notified of incidents; None: nobody is."""
+    public_badges: tuple[str, ...] = ()
+    """Whose badges anybody may read without a key: patterns of namespaces, and `certified`; empty: nobody's."""
     session_seconds: float = 12 * 3_600
     session_idle_seconds: float = 3_600
     tls_cert: Path | None = None

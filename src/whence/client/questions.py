@@ -11,6 +11,7 @@ from whence.client.acts.certification import CertificationQuestions
 from whence.client.acts.containment import ContainmentPlan, RerunPlan, RollbackPoint
 from whence.client.acts.policies import PolicyQuestions
 from whence.client.acts.reports import ReportQuestions
+from whence.client.acts.twins import TwinQuestions
 from whence.client.answers import (
     Answer,
     ChangesUpstream,
@@ -76,7 +77,7 @@ _FACTS_AT_ONCE = 50
 _CHECKS_AT_ONCE, _ROWS_AT_ONCE = 20, 1_000
 
 
-class Client(CertificationQuestions, IncidentQuestions, PolicyQuestions, ReportQuestions):
+class Client(CertificationQuestions, IncidentQuestions, PolicyQuestions, ReportQuestions, TwinQuestions):
     """A client of one server, and a context manager. Thread-safe.
 
     Each question raises NodeNotFoundError (with the nearest names), AmbiguousNodeError (with all candidates),

@@ -1,5 +1,8 @@
 """Files of policies: each misspelt word is an error with its line, and examples come out as they say."""
 
+import re
+from collections.abc import Callable
+
 import pytest
 
 from whence.errors import RulesFileError
@@ -156,3 +159,67 @@ def test_a_policy_of_two_files_is_judged_once() -> None:
     assert group_policies([file, *again]) == group_policies([file])
     other = read_policies(DECLARED.replace("vault", "safe"))
     assert [len(one.policies) for one in group_policies([file, other])] == [2, 1]
+
+
+EVERYTHING = """\
+version: 1
+categories: {secret: [vault]}
+namespaces: [s3://a]
+policies:
+  - name: forbidding
+    reason: because
+    owner: privacy
+    namespaces: [s3://b]
+    forbid:
+      kind: column
+      namespace: s3://*
+      name: x*
+      column: y
+      tag: a
+      owner: team
+      owned: true
+      type: MODEL
+      tier: 1
+      certified: true
+      label: secret>=full
+      outlives_sources: true
+      reads: {kind: dataset, certified: false, derived_from: {tag: z}}
+    unless: {tag: approved}
+    examples:
+      - is: violated
+        node:
+          kind: column
+          namespace: s3://b
+          name: x
+          column: y
+          tag: a
+          owner: team
+          type: MODEL
+          tier: 1
+          certified: true
+          label: secret>=full
+          assumed: pii>=full
+          source_retention: 30d
+          unknown: the source
+          reads: [{name: z, certified: true}]
+  - name: requiring
+    reason: because
+    owner: privacy
+    where: {kind: dataset}
+    require: {owned: true}
+"""
+KEY = re.compile(r"[a-z_]+(?=:[ \n])")
+
+
+@pytest.mark.parametrize(
+    "change", [lambda key: f"{key}x", lambda key: key[:-1], lambda key: key.upper(), lambda key: f"{key[1:]}"]
+)
+def test_every_misspelt_key_is_refused_with_its_line(change: Callable[[str], str]) -> None:
+    """Each key and each attribute of a file that has all of them; but the names of categories are free."""
+    read_policies(EVERYTHING)
+    found = [one for one in KEY.finditer(EVERYTHING) if one[0] != "secret"]
+    assert len(found) == 54
+    for one in found:
+        text = EVERYTHING[: one.start()] + change(one[0]) + EVERYTHING[one.end() :]
+        with pytest.raises(RulesFileError, match=r"policies\.yaml:\d+: "):
+            read_policies(text)

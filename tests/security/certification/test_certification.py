@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from govern.certification.shop_story import (
     DEV,
     PROD,
     REVENUE,
+    STAGING,
     TESTED,
     TRIAL,
     fulfilled,
@@ -127,6 +129,42 @@ def test_a_badge_of_a_hidden_dataset_is_none_of_a_missing_one(shop: House) -> No
         assert nameless.status_code == 401
 
     run(shop, work)
+
+
+def test_a_public_badge_is_read_without_a_key_and_nothing_else(shop: House) -> None:
+    """Off by default. What is not public is answered as what is not there, but for the name that was typed."""
+    ada, at = shop.key("ada", Role.ADMIN), now()
+
+    def path(name: str, kind: str = "certification", end: str = "") -> str:
+        return f"/api/v2/public-badges/{kind}/{quote(name, safe='')}{end}"
+
+    missing = str(DatasetName(PROD, "missing"))
+
+    async def off(client: httpx.AsyncClient) -> None:
+        await send(client, ada, *fulfilled(REVENUE, at), written(TESTED, at, 900), *ruled(at - DAY))
+        for name in (str(REVENUE), missing, "revenue"):
+            assert (await client.get(path(name))).status_code == 404
+
+    run(shop, off)
+    made = replace(shop, settings=replace(shop.settings, public_badges=(PROD,)))
+
+    async def on(client: httpx.AsyncClient) -> None:
+        for kind, message in (("certification", "certified"), ("lineage", "100%"), ("objectives", "1 of 1 hold")):
+            document, picture = [await client.get(path(str(REVENUE), kind, end)) for end in ("", "/svg")]
+            assert (document.status_code, document.json()["message"]) == (200, message)
+            assert message in picture.text
+            assert "shop." not in picture.text
+        hidden = [str(TESTED), str(raw(REVENUE)), str(DatasetName(STAGING, "missing")), missing, "shop.revenue", "x"]
+        texts = set[str]()
+        for name, end in ((name, end) for name in hidden for end in ("", "/svg")):
+            answer = await client.get(path(name, end=end))
+            assert answer.status_code == 404
+            said = {key: str(value).replace(name, "") for key, value in answer.json().items()}
+            texts.add(json.dumps([said, answer.headers["content-type"]]))
+        assert len(texts) == 1
+        assert (await client.get("/api/v2/certifications")).status_code == 401
+
+    run(made, on)
 
 
 def test_pages_have_every_dataset_once(shop: House) -> None:

@@ -54,7 +54,7 @@ def violated(at: int) -> bytes:
 def test_every_example_is_answered_as_it_says(shop: House) -> None:
     ada, at = shop.key("ada", Role.ADMIN), now()
     examples = EXAMPLE.findall(page("docs/reference/http-certification.md"))
-    assert len(examples) == 8
+    assert len(examples) == 10
 
     async def work(client: httpx.AsyncClient) -> None:
         await send(client, ada, written(REVENUE, at, 1), *ruled(at, RULE), *declared(at, POLICY), violated(at))

@@ -56,6 +56,11 @@ def read_badge(view: View, badge: BadgeKind, node: Segment) -> Badge:
     name = resolve(view.graph, node)
     if not isinstance(name, DatasetName):
         raise NodeNotFoundError(f"dataset {node}", (str(name),))
+    return badge_of(view, badge, name)
+
+
+def badge_of(view: CatalogView, badge: BadgeKind, name: DatasetName) -> Badge:
+    """The badge of a dataset, as a view shows it."""
     match badge:
         case BadgeKind.CERTIFICATION:
             (found,) = certify(view.whole, graph_of(view), [name], now_micros())
@@ -73,19 +78,23 @@ ReadBadge = Annotated[Badge, Depends(read_badge)]
 @routes.get("/{badge}/{node}", response_model=BadgeDocument)
 def get_badge(badge_of_node: ReadBadge) -> Response:
     """Show a badge of a dataset as JSON that shields.io reads."""
-    found: BadgeDocument = {
-        "schemaVersion": 1,
-        "label": badge_of_node.label,
-        "message": badge_of_node.message,
-        "color": badge_of_node.colour,
-    }
-    return answer(found)
+    return answer(badge_document(badge_of_node))
 
 
 @routes.get("/{badge}/{node}/svg", response_class=Response, responses=_SVG)
 def draw_badge(badge_of_node: ReadBadge) -> Response:
     """Draw a badge of a dataset, for a README or a dashboard."""
-    return Response(draw(badge_of_node), 200, _GUARDS, "image/svg+xml")
+    return badge_picture(badge_of_node)
+
+
+def badge_document(badge: Badge) -> BadgeDocument:
+    """A badge as JSON."""
+    return {"schemaVersion": 1, "label": badge.label, "message": badge.message, "color": badge.colour}
+
+
+def badge_picture(badge: Badge) -> Response:
+    """A badge as SVG."""
+    return Response(draw(badge), 200, _GUARDS, "image/svg+xml")
 
 
 def _objectives(view: CatalogView, name: DatasetName) -> Badge:

@@ -16,7 +16,8 @@ from whence.govern.reports.document_types import WeeklyDocument
 from whence.govern.reports.documents import report_document
 from whence.govern.reports.gather import ReportSources, gather_report
 from whence.govern.reports.period import ReportPeriod, read_report_period
-from whence.query.answers.instants import instant
+from whence.govern.twins.reading import TwinsDocument, read_twins, twins_document
+from whence.query.answers.instants import instant, past_instant
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
@@ -25,6 +26,7 @@ routes = APIRouter(prefix="/api/v2/reports", tags=["reports"], responses=MISSING
 Week = Annotated[Plain, Query(description="a week of ISO 8601, in UTC: `2026-W47`")]
 Until = Annotated[Plain | None, Query(description="in place of a week: the end of seven days, `2026-11-20T06:00`")]
 AsOf = Annotated[Plain | None, Query(description="what happened from this time on is not known")]
+TwinsAsOf = Annotated[Plain | None, Query(description="the lineage at this time: `2026-11-20T06:00`, `2h ago`")]
 
 
 @routes.get("/weekly", response_model=One[WeeklyDocument])
@@ -39,6 +41,21 @@ def weekly_report(
     period = _period(week, until, as_of, now_of(request))
     sources = ReportSources(catalog=_whole(view), graph=_graph(view), log=request.app.state.log)
     return enveloped(view, report_document(gather_report(sources, period), viewer))
+
+
+@routes.get("/twins", response_model=One[TwinsDocument])
+def twins_report(request: Request, view: View, viewer: Asker, as_of: TwinsAsOf = None) -> Response:
+    """List twins: datasets whose columns come from the same sources by the same formulas, and the models and dashboards
+    that read one of them which is neither canonical nor certified, while another is.
+
+    The groups follow from everything that is in the store; a caller reads of the datasets that they may see.
+    """
+    now = now_of(request)
+    try:
+        at = None if as_of is None else past_instant(as_of, now)
+    except (ValueError, OverflowError) as error:
+        raise EventError("/query/as_of", str(error), 400) from None
+    return enveloped(view, twins_document(read_twins(_whole(view), _graph(view), at), viewer))
 
 
 def _period(week: str, until: str | None, as_of: str | None, now: int) -> ReportPeriod:

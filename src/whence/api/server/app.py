@@ -18,7 +18,7 @@ from whence.api.auth.wiring import Security, secure
 from whence.api.catalog import contract_routes, fact_routes
 from whence.api.catalog import routes as catalog_routes
 from whence.api.catalog.assertions import AssertionWriter
-from whence.api.certification import badge_routes, score_routes
+from whence.api.certification import badge_routes, public_badges, score_routes
 from whence.api.certification import routes as certification_routes
 from whence.api.collector.collect import Collector
 from whence.api.collector.fast_path import PATHS, FastPath
@@ -158,6 +158,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         app.include_router(slack_routes.router(settings.slack.signing_secret, slack, security.auditing))
     app.include_router(needing(Action.READ, policy_routes.router(requests)))
     app.include_router(needing(Action.READ, evidence_routes.router(settings.evidence_keys)))
+    app.include_router(public_badges.router(settings.public_badges))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
     for router in (
         *marquez.WRITES,

@@ -7,6 +7,14 @@ _DATASET = "dataset:postgres://db:5432:shop.gold.daily_revenue"
 _SUNDAY_END = "2026-11-23T00:00:00Z"
 
 REPORTS: Mapping[str, Any] = {
+    "TwinGroup.datasets": [
+        "dataset:postgres://db:5432:shop.gold.revenue",
+        "dataset:postgres://db:5432:shop.mart.revenue",
+    ],
+    "TwinGroup.sources": ["datasetField:postgres://db:5432:shop.orders:amount"],
+    "TwinGroup.preferred": ["dataset:postgres://db:5432:shop.gold.revenue"],
+    "TwinReader.reader": "dataset:bi://superset:revenue board",
+    "TwinReader.twin": "dataset:postgres://db:5432:shop.mart.revenue",
     "ReportWeek.week": "2026-W47",
     "ReportWeek.since": "2026-11-16T00:00:00Z",
     "ReportWeek.end": _SUNDAY_END,

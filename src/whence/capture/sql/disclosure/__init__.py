@@ -1,1 +1,1 @@
-"""How much of a column's values an expression shows."""
+"""What an expression shows of columns: how much of their values, and its normal form."""

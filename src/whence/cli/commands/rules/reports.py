@@ -5,16 +5,18 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import Data, EventLog, Form, ServerUrl, Store, parse_instant, parse_past_instant
+from whence.cli.commands.options import Data, EventLog, Form, ServerUrl, Store, Url, parse_instant, parse_past_instant
 from whence.cli.output.streams import Output, reporting
 from whence.cli.settings import data_directory, log_url, store_url
 
-app = typer.Typer(name="report", help="Reports: what happened in a week.", no_args_is_help=True)
+app = typer.Typer(
+    name="report", help="Reports: what happened in a week, and datasets that say the same.", no_args_is_help=True
+)
 
 
 @app.callback()
 def reports() -> None:
-    """Reports: what happened in a week."""
+    """Reports: what happened in a week, and datasets that say the same."""
 
 
 @app.command()
@@ -67,3 +69,25 @@ def weekly(
             else:
                 code = show_weekly(questions, week, until, as_of, output, html=html)
         raise typer.Exit(code)
+
+
+@app.command()
+def twins(
+    as_of: Annotated[
+        int | None,
+        typer.Option("--as-of", parser=parse_past_instant, metavar="TIME", help="The lineage at this time: 2h ago"),
+    ] = None,
+    *,
+    url: Url,
+    output: Form = Output.TEXT,
+) -> None:
+    """List twins: datasets from the same sources by the same formulas, and who reads one that is not preferred.
+
+    Preferred are those tagged canonical; without one, the certified ones.
+    """
+    from whence.cli.reports.twins import show_twins
+    from whence.client.questions import connect
+    from whence.query.answers.instants import iso
+
+    with reporting(output), connect(url) as questions:
+        raise typer.Exit(show_twins(questions, None if as_of is None else iso(as_of), output))
