@@ -9,8 +9,7 @@ import msgspec
 
 from whence.capture.sql import Catalog
 from whence.capture.sql.fingerprint.code import Code, ProjectCode
-from whence.capture.sql.fingerprint.evaluation import Readings
-from whence.capture.sql.fingerprint.projects import compare_projects, unread_files
+from whence.capture.sql.fingerprint.projects import compare_files
 from whence.capture.sql_log import Settings
 from whence.capture.sql_log.events import script_event
 from whence.cli.gate.code_versions import with_content
@@ -65,8 +64,8 @@ def compare_sql(change: Change, folder: SqlFolder) -> Compared:
         _check_folder(change, folder)
         return Compared(changes=(), project=Project())
     base, head = (_files(change, commit, folder) for commit in (change.merge_base, change.head.commit))
-    versions, readings = (_project(base, folder), _project(head, folder)), Readings()
-    changes, unread = compare_projects(*versions, readings), unread_files(*versions, readings)
+    versions = _project(base, folder), _project(head, folder)
+    changes, unread = compare_files(*versions)
     changes = with_content(changes, *versions)
     read = lru_cache(maxsize=None)(partial(_edges, _settings(folder)))  # most files are the same in both
     of_base, of_head = ([read(*file) for file in sorted(files.items())] for files in (base, head))

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from whence.capture.sql.fingerprint import evaluation
 from whence.capture.sql.fingerprint.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.targets import ScriptTargets, read_targets
 from whence.errors import DialectError
 from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.names import DatasetName
@@ -119,6 +121,37 @@ def test_an_incremental_model_changes_from_now_on() -> None:
         ("inc", ChangeKind.ROWS, True),
         ("r", ChangeKind.ROWS, True),
     ]
+
+
+@pytest.mark.parametrize("text", ["select id, v from main.z", "select * from main.z", 'select z.v from main."z" as z'])
+def test_a_model_that_is_named_without_a_reference_reaches_its_reader(text: str) -> None:
+    """Models are read in the order of their parents; this one's is not among them, and comes after it."""
+    reader = model("main.a", text, parents=())
+    before, after = (
+        model("main.z", f"select id, {value} as v from shop.orders", parents=("shop.orders",))
+        for value in ("amount", "amount * 2")
+    )
+    versions = [(reader, one) for one in (before, after)]
+    base, head = (ProjectCode(dialect="duckdb", namespace="duck", codes=one, columns=COLUMNS) for one in versions)
+    assert shown(list(compare_projects(base, head))) == ["main.z.v values", "main.a.v values (inherited)"]
+
+
+def test_a_file_is_read_again_if_a_table_that_it_names_means_something_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is not behind a change is read once for both versions."""
+    texts: list[str] = []
+
+    def counted(text: str, *arguments: Any, **options: Any) -> ScriptTargets:
+        texts.append(text)
+        return read_targets(text, *arguments, **options)
+
+    monkeypatch.setattr(evaluation, "read_targets", counted)
+    changed = BASE["daily.sql"].replace("count(*)", "count(id)")
+    assert changes(daily=changed)
+    counts = {name: texts.count(text) for name, text in BASE.items()}
+    assert counts == {"raw.sql": 1, "star.sql": 1, "daily.sql": 2, "top.sql": 2}
+    assert texts.count(changed) == 2
 
 
 def test_a_new_column_of_an_incremental_model_waits_for_its_schema_change() -> None:

@@ -1,20 +1,17 @@
 """One version of a project: each dataset read after those that it is made of, with the columns that they have then."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-from whence.capture.sql.dialects.dialects import dialect_of
 from whence.capture.sql.fingerprint.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.meaning import Model
+from whence.capture.sql.fingerprint.reading_order import in_order, last_name, table_of
 from whence.capture.sql.fingerprint.targets import ScriptTargets, Target, TargetColumn, model_of, read_targets
 from whence.capture.sql.lineage import RESULT, Span, Table
 from whence.capture.sql.names.catalog import Catalog
-from whence.capture.sql.names.names import parse_name_parts
 from whence.capture.sql.provenance.formulas import Formula, Formulas, RowKey
 from whence.capture.sql.provenance.relations import STAR
-from whence.capture.sql.scripts.script import read_script
 from whence.model.names import DatasetName
 
 _FUNCTION = re.compile(r"\bcreate\s+(?:or\s+replace\s+)?(?:temp\w*\s+)?(?:function|macro)\s+([\w.\"`]+)", re.IGNORECASE)
@@ -26,13 +23,16 @@ _HARMLESS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetVersion:
-    """What one version of a project writes into a dataset. `missing_tables`: models that it reads and nobody builds."""
+    """What one version of a project writes into a dataset. `code`: the last of the files that write it, `files` all;
+    `reads`: the tables that it reads there.
+    """
 
     code: Code
     targets: tuple[Target, ...]
     parents: tuple[DatasetName, ...] = ()
     problem: str = ""
-    missing_tables: tuple[str, ...] = ()
+    reads: frozenset[Table] = frozenset()
+    files: tuple[str, ...] = ()
 
     @property
     def line(self) -> int:
@@ -49,25 +49,38 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class ProjectVersion:
-    """The datasets of a project, each after those that it reads. `problems`: what was not read, by file."""
+    """The datasets of a project, each after those that it reads. `problems`: what was not read, by file. `columns`: of
+    all tables.
+    """
 
     datasets: Mapping[DatasetName, DatasetVersion]
     tables: frozenset[Table]
     problems: Mapping[str, str]
+    columns: Mapping[Table, tuple[str, ...]]
 
 
-def evaluate(
-    project: ProjectCode, readings: Readings, through: bool, gone: frozenset[Table] = frozenset()
+def evaluate(project: ProjectCode, readings: Readings) -> ProjectVersion:
+    """Read all datasets of a project; each counts as what it is made of. Raises DialectError."""
+    evaluation = _Evaluation(project, readings, through=True)
+    for code, tables in in_order(project):
+        evaluation.read(code, tables)
+    return _version(evaluation)
+
+
+def evaluate_alone(
+    project: ProjectCode, readings: Readings, whole: ProjectVersion, files: frozenset[str]
 ) -> ProjectVersion:
-    """Read all datasets of a project.
+    """Read some files of a project, whose tables are known from `whole`; each table that they read is itself."""
+    evaluation = _Evaluation(project, readings, through=False)
+    evaluation.know(whole.columns)
+    for code, tables in in_order(project):
+        if code.file in files:
+            evaluation.read(code, tables)
+    return _version(evaluation)
 
-    `through`: datasets count as what they are made of; else each table is itself. `gone`: tables that an earlier
-    version built, and this one does not. Raises DialectError.
-    """
-    evaluation = _Evaluation(project, readings, through, gone)
-    for code in _in_order(project):
-        evaluation.read(code)
-    return ProjectVersion(evaluation.versions, frozenset(evaluation.names), evaluation.problems)
+
+def _version(of: "_Evaluation") -> ProjectVersion:
+    return ProjectVersion(of.versions, frozenset(of.names), of.problems, of.columns)
 
 
 @dataclass(slots=True)
@@ -75,7 +88,6 @@ class _Evaluation:
     project: ProjectCode
     readings: Readings
     through: bool
-    gone: frozenset[Table]
     models: dict[Table, Model] = field(default_factory=dict)
     columns: dict[Table, tuple[str, ...]] = field(default_factory=dict)
     names: dict[Table, DatasetName] = field(default_factory=dict)
@@ -83,17 +95,31 @@ class _Evaluation:
     problems: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
     keys: dict[Table, tuple[UniqueKey, ...]] = field(default_factory=dict)
+    declared: str = ""
+    """The declared keys and types, as text."""
+    known: dict[str, dict[Table, None]] = field(default_factory=dict)
+    """The tables with columns or a meaning, by the last part of their names, in lower case."""
 
     def __post_init__(self) -> None:
         known = Catalog.from_columns(self.project.columns, self.project.dialect)
-        self.columns.update(known.tables)
+        self.know(known.tables)
         self.functions.update(_functions(self.project.codes))
         self.readings.store.keys.clear()
         self.readings.store.types = self._types()
         self.readings.store.kinds.clear()
-        self.keys = {_table(name, self.project.dialect): keys for name, keys in self.project.keys.items()}
+        self.declared = str((sorted(self.project.keys.items(), key=str), sorted(self.project.types.items(), key=str)))
+        self.keys = {table_of(name, self.project.dialect): keys for name, keys in self.project.keys.items()}
         for table in self.keys:
             self._declare_keys(table, Model(self.readings.store.make("table", str(table)), {}))
+
+    def know(self, columns: Mapping[Table, tuple[str, ...]]) -> None:
+        """Take over the columns of tables."""
+        self.columns.update(columns)
+        for table in columns:
+            self._add_name(table)
+
+    def _add_name(self, table: Table) -> None:
+        self.known.setdefault(last_name(table), {})[table] = None
 
     def _types(self) -> dict[Formula, Mapping[str, str]]:
         """The types of columns by the rows of their tables. Oracle's dates have a time."""
@@ -101,7 +127,7 @@ class _Evaluation:
         if dialect == "oracle":
             return {}
         return {
-            make("table", str(_table(name, dialect))): {column: kind.lower() for column, kind in types.items()}
+            make("table", str(table_of(name, dialect))): {column: kind.lower() for column, kind in types.items()}
             for name, types in self.project.types.items()
         }
 
@@ -117,11 +143,11 @@ class _Evaluation:
             known = self.readings.store.keys.get(model.rows, ())
             self.readings.store.keys[model.rows] = tuple(dict.fromkeys((*known, *found)))
 
-    def read(self, code: Code) -> None:
+    def read(self, code: Code, tables: frozenset[Table]) -> None:
         if code.kind != "sql":
             self._add_opaque(code)
             return
-        found = self._targets(code)
+        found = self._targets(code, tables)
         problem = _problem(found)
         if problem:
             self.problems[code.file] = problem
@@ -132,45 +158,50 @@ class _Evaluation:
         for table, targets in grouped.items():
             self._add(code, table, targets, found, problem)
         if code.builds is not None and code.builds not in self.versions:
-            self.versions[code.builds] = DatasetVersion(code=code, targets=(), problem=problem or "it has no query")
-            self.names[_table(code.table, self.project.dialect)] = code.builds
+            self.versions[code.builds] = DatasetVersion(
+                code=code, targets=(), problem=problem or "it has no query", files=(code.file,)
+            )
+            self.names[table_of(code.table, self.project.dialect)] = code.builds
 
-    def _targets(self, code: Code) -> ScriptTargets:
-        models = self.models if self.through else {}
-        key = self._key(code, models)
-        found = self.readings.found.get(key) if key is not None else None
+    def _targets(self, code: Code, tables: frozenset[Table]) -> ScriptTargets:
+        """`tables`: those that it may read."""
+        parents = self._known_tables(code, tables)
+        key = self._key(code, parents)
+        found = self.readings.found.get(key)
         if found is None:
-            catalog, store, dialect = self._catalog(code), self.readings.store, self.project.dialect
-            found = read_targets(code.sql, dialect, store, catalog, models, functions=self.functions)
-            if key is not None:
+            found = self._read(code, {table: self.columns[table] for table in parents if table in self.columns})
+            if _reads_only(found, parents):
                 self.readings.found[key] = found
+            else:
+                found = self._read(code, self.columns)
         return found
 
-    def _key(self, code: Code, models: Mapping[Table, Model]) -> object:
-        """Everything that determines the meaning of a file; None if its inputs follow only from its text."""
-        if code.parents is None:
-            return None
+    def _read(self, code: Code, columns: Mapping[Table, tuple[str, ...]]) -> ScriptTargets:
+        empty = Catalog.from_columns({}, self.project.dialect, self.project.defaults)
+        catalog, models = empty.with_missing_tables(Catalog(columns)), self.models if self.through else {}
+        return read_targets(
+            code.sql, self.project.dialect, self.readings.store, catalog, models, functions=self.functions
+        )
+
+    def _key(self, code: Code, parents: Sequence[Table]) -> object:
+        """Everything that determines the meaning of a file."""
         parts: list[object] = [self.project.dialect, self.project.defaults, code.sql, *sorted(self.functions.items())]
-        parts += sorted(self.project.keys.items(), key=str)
-        parts.append(str(sorted(self.project.types.items(), key=str)))
-        for name in code.parents:
-            table = _table(name, self.project.dialect)
-            model = models.get(table)
+        parts.append(self.declared)
+        for table in parents:
+            model = self.models.get(table) if self.through else None
             parts += [table, self.columns.get(table)]
-            parts += [model.rows, *model.columns.items()] if model is not None else [None]
+            if model is not None:
+                parts += [model.rows, *model.columns.items(), self.readings.store.keys.get(model.rows)]
         return tuple(parts)
 
-    def _catalog(self, code: Code) -> Catalog:
-        """The columns of the tables that a file may read: of its parents if they are declared, else of all."""
-        tables = self.columns
-        if code.parents is not None:
-            wanted = {_table(name, self.project.dialect) for name in code.parents}
-            tables = {table: columns for table, columns in tables.items() if table in wanted}
-        empty = Catalog.from_columns({}, self.project.dialect, self.project.defaults)
-        return empty.with_missing_tables(Catalog(tables))
+    def _known_tables(self, code: Code, tables: frozenset[Table]) -> list[Table]:
+        """The tables that a file may read, and all known ones that are called as one that only its text names."""
+        declared = frozenset(table_of(name, self.project.dialect) for name in code.parents or ())
+        found = {one for name in map(last_name, tables - declared) for one in self.known.get(name, ())}
+        return sorted(found | tables, key=str)
 
     def _add(self, code: Code, table: Table, targets: list[Target], found: ScriptTargets, problem: str) -> None:
-        own = _table(code.table, self.project.dialect) if code.builds is not None else table
+        own = table_of(code.table, self.project.dialect) if code.builds is not None else table
         if code.builds is not None and table != RESULT:
             return
         name = code.builds or DatasetName(self.project.namespace, str(table))
@@ -178,19 +209,20 @@ class _Evaluation:
         kept = (*(before.targets if before is not None else ()), *targets)
         reads = {one for statement in found.lineage for one in statement.reads}
         parents = {self.names[one] for one in reads if one in self.names} - {name}
-        missing = tuple(sorted(str(one) for one in reads & self.gone if one not in self.names))
         self.versions[name] = DatasetVersion(
             code=code,
             targets=kept,
             parents=tuple(sorted(parents | set(before.parents if before is not None else ()))),
             problem=problem,
-            missing_tables=missing,
+            reads=frozenset(reads),
+            files=(*(before.files if before is not None else ()), code.file),
         )
         self._declare(own, name, kept)
 
     def _declare(self, table: Table, name: DatasetName, targets: Sequence[Target]) -> None:
         """Make a dataset known to those that read it."""
         self.names[table] = name
+        self._add_name(table)
         columns = [column.name for column in targets[0].columns]
         if STAR not in columns and all([one.name for one in target.columns] == columns for target in targets):
             self.columns[table] = tuple(dict.fromkeys(columns))
@@ -202,14 +234,15 @@ class _Evaluation:
     def _add_opaque(self, code: Code) -> None:
         """A seed or a Python model: its rows are its content."""
         assert code.builds is not None
-        table = _table(code.table, self.project.dialect)
+        table = table_of(code.table, self.project.dialect)
         store = self.readings.store
         rows = store.make("table", str(table))
         columns = tuple(TargetColumn(name, store.make("name", name)) for name in code.columns)
         span = Span(0, 0, 1, 1)
         target = Target(table=table, kind=code.kind, rows=rows, columns=columns, text=code.content, span=span)
-        self.versions[code.builds] = DatasetVersion(code=code, targets=(target,))
+        self.versions[code.builds] = DatasetVersion(code=code, targets=(target,), files=(code.file,))
         self.names[table] = code.builds
+        self._add_name(table)
         if code.columns:
             self.columns[table] = code.columns
         content = store.make("content", code.kind, code.content)
@@ -236,57 +269,7 @@ def _functions(codes: Iterable[Code]) -> Iterator[tuple[str, str]]:
                 yield match.group(1).rpartition(".")[2].strip('"`').lower(), " ".join(statement.split())
 
 
-def _table(name: str, dialect: str) -> Table:
-    return Table(parse_name_parts(dialect_of(dialect), name))
-
-
-def _in_order(project: ProjectCode) -> list[Code]:
-    """The files, each after those that write what it reads; of a circle, in the given order."""
-    writers: dict[Table, list[int]] = {}
-    reads: list[set[Table]] = []
-    for place, code in enumerate(project.codes):
-        read, written = _tables_of(project, code)
-        reads.append(read)
-        for table in written:
-            writers.setdefault(table, []).append(place)
-    order: list[int] = []
-    state = [0] * len(project.codes)
-
-    def parents(place: int) -> Iterator[int]:
-        for table in sorted(reads[place], key=str):
-            yield from writers.get(table, ())
-
-    for start in range(len(project.codes)):
-        _visit(start, parents, state, order)
-    return [project.codes[place] for place in order]
-
-
-def _visit(start: int, parents: Callable[[int], Iterator[int]], state: list[int], order: list[int]) -> None:
-    """Depth first, without recursion: chains of models may be long."""
-    stack = [(start, parents(start))] if not state[start] else []
-    state[start] = 1
-    while stack:
-        place, rest = stack[-1]
-        following = next((one for one in rest if not state[one]), None)
-        if following is None:
-            order.append(place)
-            stack.pop()
-        else:
-            state[following] = 1
-            stack.append((following, parents(following)))
-
-
-def _tables_of(project: ProjectCode, code: Code) -> tuple[set[Table], set[Table]]:
-    """The tables that a file reads, and those that it writes."""
-    own = {_table(code.table, project.dialect)} if code.table else set()
-    if code.parents is not None:
-        return {_table(name, project.dialect) for name in code.parents}, own
-    reads, writes = _reads_and_writes(code.sql, project.dialect, project.defaults)
-    return set(reads), own or set(writes)
-
-
-@lru_cache(maxsize=4_096)
-def _reads_and_writes(sql: str, dialect: str, defaults: tuple[str, ...]) -> tuple[frozenset[Table], frozenset[Table]]:
-    script = read_script(sql, dialect, Catalog.from_columns({}, dialect, defaults))
-    reads = frozenset(table for statement in script for table in statement.reads)
-    return reads, frozenset(table for statement in script for table in statement.writes)
+def _reads_only(found: ScriptTargets, tables: Iterable[Table]) -> bool:
+    """Whether a script reads only tables that are called as these: then they decide on its meaning."""
+    names = {last_name(table) for table in tables}
+    return all(last_name(one) in names for statement in found.lineage for one in statement.reads)

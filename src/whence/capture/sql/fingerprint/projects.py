@@ -1,11 +1,18 @@
 """Projects: two versions of all the code that builds a set of datasets, and the changes between them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from whence.capture.sql.fingerprint.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.comparison import TargetChange, compare_targets
-from whence.capture.sql.fingerprint.evaluation import DatasetVersion, Readings, evaluate
+from whence.capture.sql.fingerprint.evaluation import (
+    DatasetVersion,
+    ProjectVersion,
+    Readings,
+    evaluate,
+    evaluate_alone,
+)
+from whence.capture.sql.lineage import Table
 from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.names import DatasetName
 
@@ -18,30 +25,26 @@ def compare_projects(
 ) -> tuple[ColumnChange, ...]:
     """The changes of all datasets that two versions of a project build, sorted by dataset.
 
-    Each dataset is compared twice: by what it is made of through the whole project, which decides, and by its own code
-    alone, which shows whether it is the cause. So a rename that every reader follows changes nothing for those behind.
-    `readings` may be shared by comparisons. Raises DialectError.
+    Each dataset is compared by what it is made of through the whole project, which decides. If its own code differs, it
+    is compared by that alone, too, which shows whether it is the cause. So a rename that every reader follows changes
+    nothing for those behind. `readings` may be shared by comparisons. Raises DialectError.
     """
-    readings = readings or Readings()
+    return _compare(base, head, readings or Readings()).changes()
+
+
+def compare_files(
+    base: ProjectCode, head: ProjectCode, readings: Readings | None = None
+) -> tuple[tuple[ColumnChange, ...], tuple[str, ...]]:
+    """The changes, and the files that differ, have a statement that is not read, and build no known dataset: no change
+    tells of them. Raises DialectError.
+    """
+    comparison = _compare(base, head, readings or Readings())
+    return comparison.changes(), comparison.unread_files()
+
+
+def _compare(base: ProjectCode, head: ProjectCode, readings: Readings) -> "_Comparison":
     base, head = _with_common_types(*_with_common_keys(base, head))
-    own_before, own_after = (evaluate(project, readings, through=False) for project in (base, head))
-    before = evaluate(base, readings, through=True)
-    after = evaluate(head, readings, through=True, gone=own_before.tables - own_after.tables)
-    comparison = _Comparison(before.datasets, after.datasets, own_before.datasets, own_after.datasets, after.problems)
-    return tuple(dict.fromkeys(change for name in comparison.order for change in comparison.changes_of(name)))
-
-
-def unread_files(base: ProjectCode, head: ProjectCode, readings: Readings | None = None) -> tuple[str, ...]:
-    """The files that differ between two versions, have a statement that is not read, and build no known dataset: no
-    change tells of them. Raises DialectError.
-    """
-    readings = readings or Readings()
-    before, after = (evaluate(project, readings, through=False) for project in (base, head))
-    texts = ({code.file: code.content for code in project.codes} for project in (base, head))
-    old, new = texts
-    known = {one.code.file for version in (before, after) for one in version.datasets.values()}
-    problems = before.problems.keys() | after.problems.keys()
-    return tuple(sorted(file for file in problems - known if old.get(file) != new.get(file)))
+    return _Comparison(base, head, readings, evaluate(base, readings), evaluate(head, readings))
 
 
 def _with_common_keys(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCode, ProjectCode]:
@@ -64,32 +67,48 @@ def _with_common_types(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCod
     return replace(base, types=common), replace(head, types=common)
 
 
-Versions = Mapping[DatasetName, DatasetVersion]
-
-
 @dataclass(slots=True)
 class _Comparison:
-    """`changed`: the datasets whose readers notice something, and whether only new rows have it."""
+    """`changed`: the datasets whose readers notice something, and whether only new rows have it. `gone`: tables that
+    the base builds, and the head does not.
+    """
 
-    base: Versions
-    head: Versions
-    own_base: Versions
-    own_head: Versions
-    problems: Mapping[str, str]
+    base_code: ProjectCode
+    head_code: ProjectCode
+    readings: Readings
+    base: ProjectVersion
+    head: ProjectVersion
     changed: dict[DatasetName, bool] = field(default_factory=dict)
+    gone: frozenset[Table] = field(init=False)
+    own: tuple[ProjectVersion, ProjectVersion] | None = None
+
+    def __post_init__(self) -> None:
+        self.gone = self.base.tables - self.head.tables
+
+    def changes(self) -> tuple[ColumnChange, ...]:
+        return tuple(dict.fromkeys(change for name in self.order for change in self.changes_of(name)))
+
+    def unread_files(self) -> tuple[str, ...]:
+        old, new = ({code.file: code.content for code in one.codes} for one in (self.base_code, self.head_code))
+        known = {one.code.file for version in (self.base, self.head) for one in version.datasets.values()}
+        problems = self.base.problems.keys() | self.head.problems.keys()
+        return tuple(sorted(file for file in problems - known if old.get(file) != new.get(file)))
 
     @property
     def order(self) -> Iterator[DatasetName]:
         """Datasets after those that they are made of; those that are gone first."""
-        yield from (name for name in self.base if name not in self.head)
-        yield from self.head
+        yield from (name for name in self.base.datasets if name not in self.head.datasets)
+        yield from self.head.datasets
 
     def changes_of(self, name: DatasetName) -> Iterator[ColumnChange]:
-        before, after = self.base.get(name), self.head.get(name)
+        before, after = self.base.datasets.get(name), self.head.datasets.get(name)
         if after is None and before is not None:
-            found = [_gone(name, before, self.problems.get(before.code.file, ""))]
+            found = [_gone(name, before, self.head.problems.get(before.code.file, ""))]
+        elif after is not None:
+            found = [*self._broken_references(name, after)]
+            found += _compare_versions(name, before, after, self._is_untouched(name))
         else:
-            found = list(_compare_versions(name, before, after, self._is_untouched(name))) if after is not None else []
+            found = []
         if before is not None and after is not None:
             found = [self._with_origin(name, change, after) for change in found]
             found += [
@@ -100,9 +119,21 @@ class _Comparison:
             self.changed[name] = all(change.new_rows_only for change in found if not change.kind.is_harmless)
         yield from found
 
+    def _broken_references(self, name: DatasetName, after: DatasetVersion) -> Iterator[ColumnChange]:
+        for missing in sorted(map(str, after.reads & self.gone)):
+            yield ColumnChange(
+                dataset=name,
+                column=None,
+                kind=ChangeKind.BROKEN_REFERENCE,
+                before=missing,
+                reason=f"it reads {missing}, which nothing builds any more",
+                file=after.code.file,
+                line=after.code.line_of(after.line),
+            )
+
     def _is_untouched(self, name: DatasetName) -> bool:
         """Whether neither a dataset's text nor anything that it is made of changed."""
-        before, after = self.base.get(name), self.head.get(name)
+        before, after = self.base.datasets.get(name), self.head.datasets.get(name)
         if before is None or after is None or before.code.content != after.code.content:
             return False
         return not any(parent in self.changed for parent in (*before.parents, *after.parents))
@@ -119,10 +150,29 @@ class _Comparison:
 
     def _is_cause(self, name: DatasetName, change: ColumnChange) -> bool:
         """Whether a dataset's own code changed, and that would change something by itself, or a function's did."""
-        if self.base[name].code.content == self.head[name].code.content:
-            return not any(parent in self.changed for parent in self.head[name].parents)
-        own = compare_targets(self.own_base[name].targets, self.own_head[name].targets)
-        return change.kind is ChangeKind.UNKNOWN or any(not one.kind.is_harmless for one in own)
+        if not self._has_other_code(name):
+            return not any(parent in self.changed for parent in self.head.datasets[name].parents)
+        if change.kind is ChangeKind.UNKNOWN:
+            return True
+        before, after = (version.datasets[name] for version in self._own_versions())
+        return any(not one.kind.is_harmless for one in compare_targets(before.targets, after.targets))
+
+    def _has_other_code(self, name: DatasetName) -> bool:
+        return self.base.datasets[name].code.content != self.head.datasets[name].code.content
+
+    def _own_versions(self) -> tuple[ProjectVersion, ProjectVersion]:
+        """Both versions of the datasets whose own code differs, by that code alone: read when a change needs it."""
+        if self.own is None:
+            names = {name for name in self.base.datasets if name in self.head.datasets and self._has_other_code(name)}
+            of_base, of_head = (
+                frozenset(file for name in names for file in version.datasets[name].files)
+                for version in (self.base, self.head)
+            )
+            self.own = (
+                evaluate_alone(self.base_code, self.readings, self.base, of_base),
+                evaluate_alone(self.head_code, self.readings, self.head, of_head),
+            )
+        return self.own
 
 
 def _is_of_rows(change: ColumnChange) -> bool:
@@ -140,18 +190,6 @@ def _compare_versions(
     name: DatasetName, before: DatasetVersion | None, after: DatasetVersion, is_untouched: bool
 ) -> Iterator[ColumnChange]:
     code = after.code
-    for missing in after.missing_tables:
-        reason = f"it reads {missing}, which nothing builds any more"
-        kind = ChangeKind.BROKEN_REFERENCE
-        yield ColumnChange(
-            dataset=name,
-            column=None,
-            kind=kind,
-            before=missing,
-            reason=reason,
-            file=code.file,
-            line=code.line_of(after.line),
-        )
     if before is None:
         reason = "the project builds it now"
         yield ColumnChange(dataset=name, column=None, kind=ChangeKind.ADDED, reason=reason, file=code.file)

@@ -227,8 +227,11 @@ def _text(output: Output, grammar: str) -> str:
     node = output.node
     if isinstance(node, c.Alias):
         node = tree.this(node)
-    text = tree.source_text(node.copy(), grammar) if isinstance(node, tree.Node) else str(node or output.name)
-    return text if output.name != STAR else "*"
+    if output.name == STAR:
+        return "*"
+    if not isinstance(node, tree.Node):
+        return str(node or output.name)
+    return tree.plain_name(node) or tree.source_text(node.copy(), grammar)
 
 
 def _line(output: Output, span: Span) -> int:

@@ -212,12 +212,20 @@ def _generator(grammar: str) -> Any:
     return c.Grammar.get_or_raise(grammar).generator(comments=False, unsupported_level=c.ErrorLevel.IGNORE)
 
 
+def plain_name(node: Node) -> str:
+    """The text of a column whose name has no quotes; empty for any other node."""
+    if not isinstance(node, c.Column):
+        return ""
+    parts = column_parts(node)
+    if not all(isinstance(part, c.Identifier) and not part.args.get(QUOTED) for part in parts):
+        return ""
+    return ".".join(str(part.args[THIS]) for part in parts)
+
+
 def source_text(node: Node, grammar: str) -> str:
-    """Generate the SQL of a node in a dialect."""
-    if isinstance(node, c.Column):
-        parts = column_parts(node)
-        if all(isinstance(part, c.Identifier) and not part.args.get(QUOTED) for part in parts):
-            return ".".join(str(part.args[THIS]) for part in parts)
+    """Generate the SQL of a node in a dialect. It may change the node."""
+    if plain := plain_name(node):
+        return plain
     try:
         return str(_generator(grammar).generate(node, copy=False))
     except (c.SqlglotError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
