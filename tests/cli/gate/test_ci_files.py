@@ -1,5 +1,6 @@
 """The files for CI: what they run are commands and options that there are."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -22,7 +23,7 @@ def loaded(path: Path) -> Any:
 
 def scripts() -> list[str]:
     """The shell text of every step."""
-    steps = [step["run"] for step in loaded(ACTION)["runs"]["steps"]]
+    steps = [step["run"] for step in loaded(ACTION)["runs"]["steps"] if "run" in step]
     job = loaded(TEMPLATE)["whence-gate"]
     hooks = [one["entry"] for one in loaded(ROOT / ".pre-commit-hooks.yaml") if one["id"] == "whence-gate"]
     guide = (ROOT / "docs/how-to/gate.md").read_text("utf-8")
@@ -51,9 +52,26 @@ def test_the_shell_can_read_them(text: str) -> None:
 
 def test_no_input_becomes_text_of_a_script() -> None:
     """An expression in `run` would let the title of a pull request be a command."""
-    assert [one["run"] for one in loaded(ACTION)["runs"]["steps"] if "${{" in one["run"]] == []
+    assert [text for text in scripts() if "${{" in text] == []
+
+
+def test_the_options_that_a_user_gives_are_words_for_the_gate(tmp_path: Path) -> None:
+    """Code is read only if the gate is told where it is. An option is no command, and no pattern of files."""
+    found, options = tmp_path / "words", "--sql models/*\n--dialect $(id)"
+    whence = tmp_path / "whence"
+    whence.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {found}\n')
+    whence.chmod(0o755)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/a").touch()
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "OPTIONS": options, "WHENCE_GATE_OPTIONS": options}
+    run = loaded(ACTION)["runs"]["steps"][1]["run"]
+    for script in (run, *loaded(TEMPLATE)["whence-gate"]["script"]):
+        subprocess.run(["bash", "-eo", "pipefail"], input=script, text=True, check=True, cwd=tmp_path, env=environment)
+        words = found.read_text().splitlines()
+        assert words[words.index("--sql") :][:4] == ["--sql", "models/*", "--dialect", "$(id)"]
 
 
 def test_both_keep_the_reports() -> None:
     assert loaded(TEMPLATE)["whence-gate"]["artifacts"]["reports"] == {"codequality": "gl-code-quality-report.json"}
     assert "sarif=whence-gate/gate.sarif" in ACTION.read_text("utf-8")
+    assert loaded(ACTION)["runs"]["steps"][-1]["with"]["path"] == "whence-gate"
