@@ -42,6 +42,8 @@ def _filter_comparison(store: Formulas, condition: Formula) -> Formula:
     if left.op == right.op == "tuple" and condition.op == "eq":
         return _filter_tuples(store, condition, left, right)
     for one, other in ((left, right), (right, left)):
+        if one.op == "case" and (found := _flagged(store, condition.op, one, other, one is left)) is not None:
+            return found
         if one.op == "coalesce" and len(one.args) == 2 and other.op in LITERALS:
             value, default = formulas_of(one)
             order = (default, other) if one is left else (other, default)
@@ -50,6 +52,22 @@ def _filter_comparison(store: Formulas, condition: Formula) -> Formula:
                 compared = compare(store, condition.op, *order)
                 return connect(store, "or", [compared, is_null(value)]) if computed else compared
     return _with_default(store, condition, left, right) or condition
+
+
+def _flagged(store: Formulas, operation: str, flag: Formula, literal: Formula, is_left: bool) -> Formula | None:
+    """`CASE WHEN c THEN 1 ELSE 0 END = 0` as `c IS NOT TRUE`."""
+    parts = formulas_of(flag)
+    if len(parts) != 3 or any(part.op not in ("number", "string") for part in (*parts[1:], literal)):
+        return None
+    then, otherwise = (
+        _compare_defaults(operation, *((value, literal) if is_left else (literal, value))) for value in parts[1:]
+    )
+    match then, otherwise:
+        case True, False:
+            return as_filter(store, parts[0])
+        case False, True:
+            return _or_missing(store, negate(store, parts[0]), True)
+    return None
 
 
 def _with_default(store: Formulas, condition: Formula, left: Formula, right: Formula) -> Formula | None:

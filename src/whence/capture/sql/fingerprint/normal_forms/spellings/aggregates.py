@@ -36,8 +36,11 @@ def _filter(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _count_if(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """Spark's counts true values, 0 without any; DuckDB's is a sum, which is NULL then, and of another type."""
-    if scope.reading.dialect.name not in HIVE_FAMILY:
+    """Spark's and BigQuery's count true values, 0 without any; DuckDB's is a sum, which is NULL then, and of another
+    type. Snowflake documents NULL, too.
+    """
+    is_count = scope.reading.dialect.name in (*HIVE_FAMILY, "bigquery")
+    if not is_count or isinstance(tree.this(node), c.Distinct):
         return e.store.make("aggregate", *e.parts(scope, node))
     return count_where(e.store, e.inside(scope, node))
 

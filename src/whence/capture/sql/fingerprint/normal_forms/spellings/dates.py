@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import HIVE_FAMILY, Rule, given
 from whence.capture.sql.fingerprint.normal_forms.terms.days import day_of, is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.values.casts import cast_to
 from whence.capture.sql.fingerprint.normal_forms.values.dates import (
     add_interval,
     days_between,
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 
 
 def _to_date(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """Spark's and Hive's `to_date(x)` without a pattern is a cast."""
+    """`to_date(x)` without a pattern is a cast: in Snowflake, Spark and Hive."""
+    is_plain = not node.args.get("safe") and not set(given(node)) - {tree.THIS, "safe"}
+    if scope.reading.dialect.name == "snowflake" and is_plain:
+        return cast_to(e.store, "cast", e.inside(scope, node), e.store.make("type", "date"))
     if scope.reading.dialect.name not in HIVE_FAMILY or set(given(node)) - {tree.THIS, "safe"}:
         return e.store.make(*e.parts(scope, node))
     inside = e.inside(scope, node)
@@ -72,10 +76,10 @@ def _date_add(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _date(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """DuckDB's `date(x)` is a cast."""
-    if scope.reading.dialect.name != "duckdb" or set(given(node)) != {tree.THIS}:
+    """`date(x)` is a cast: in DuckDB, Postgres and BigQuery."""
+    if scope.reading.dialect.name not in ("duckdb", "postgres", "bigquery") or set(given(node)) != {tree.THIS}:
         return e.store.make(*e.parts(scope, node))
-    return e.store.make("cast", e.inside(scope, node), e.store.make("type", "date"))
+    return cast_to(e.store, "cast", e.inside(scope, node), e.store.make("type", "date"))
 
 
 def _truncated(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

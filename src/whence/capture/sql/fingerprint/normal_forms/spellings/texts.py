@@ -8,7 +8,7 @@ from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, g
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import ilike, like
 from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat
-from whence.capture.sql.provenance.formulas import Formula
+from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import tree
 
@@ -22,8 +22,19 @@ def _concat(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _join_texts(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    parts = (e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION)))
+    parts = [e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))]
+    if scope.reading.dialect.name == "postgres":
+        parts = [_as_text(e.store, part) for part in parts]
     return make_concat(e.store, parts, skips_null=False)
+
+
+def _as_text(store: Formulas, value: Formula) -> Formula:
+    """What Postgres joins with `||` is of type text: VARCHAR without a length is the same there."""
+    if value.op == "coalesce":
+        return store.rebuild(value, lambda part: _as_text(store, part))
+    if value.op not in ("cast", "trycast") or value.args[1] is not store.make("type", "varchar"):
+        return value
+    return store.make(value.op, value.args[0], store.make("type", "text"))
 
 
 def _left(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

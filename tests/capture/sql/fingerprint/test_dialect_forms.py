@@ -1,0 +1,53 @@
+"""Spellings of one meaning in Postgres, Snowflake and BigQuery alone, by their documentation, and near misses."""
+
+import pytest
+
+from whence.capture.sql.fingerprint.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.model.names import DatasetName
+
+CASES = [
+    # Each row: a dialect, two spellings of one meaning, and what differs from both.
+    ("bigquery", "SELECT COUNTIF(a > 1) AS n FROM t", "SELECT COUNT(IF(a > 1, 1, NULL)) AS n FROM t",
+     "SELECT COUNT(IF(a > 1, 1, 0)) AS n FROM t"),
+    ("bigquery", "SELECT DATE(a) AS d FROM t", "SELECT CAST(a AS DATE) AS d FROM t",
+     "SELECT DATE(a, 'Europe/Rome') AS d FROM t"),
+    ("snowflake", "SELECT TO_DATE(a) AS d FROM t", "SELECT a::DATE AS d FROM t",
+     "SELECT TO_DATE(a, 'DD.MM.YYYY') AS d FROM t"),
+    ("postgres", "SELECT date(a) AS d FROM t", "SELECT a::date AS d FROM t", "SELECT a::timestamp AS d FROM t"),
+    ("postgres", "SELECT coalesce(a::varchar, '') || b::varchar AS k FROM t",
+     "SELECT coalesce(a::text, '') || cast(b AS text) AS k FROM t",
+     "SELECT coalesce(a::varchar(2), '') || b::varchar AS k FROM t"),
+]  # fmt: skip
+
+
+def is_silent(dialect: str, *texts: str) -> bool:
+    before, after = (
+        ProjectCode(
+            dialect=dialect,
+            namespace="w",
+            codes=(Code(file="m.sql", sql=sql, content=sql, builds=DatasetName("w", "m"), table="m"),),
+            columns={"t": ("a", "b")},
+        )
+        for sql in texts
+    )
+    return all(change.kind.is_harmless for change in compare_projects(before, after))
+
+
+@pytest.mark.parametrize(("dialect", "one", "same", "different"), CASES)
+def test_spellings_of_a_dialect_are_silent_and_others_are_not(
+    dialect: str, one: str, same: str, different: str
+) -> None:
+    assert is_silent(dialect, one, same)
+    assert not is_silent(dialect, one, different)
+    assert not is_silent(dialect, same, different)
+
+
+def test_what_counts_in_other_dialects_is_not_called_a_count() -> None:
+    """DuckDB's sum has another type; Snowflake documents NULL where nothing counts."""
+    assert not any(
+        is_silent(dialect, "SELECT count_if(a > 1) AS n FROM t", "SELECT count(CASE WHEN a > 1 THEN 1 END) AS n FROM t")
+        for dialect in ("duckdb", "snowflake")
+    )
+    assert not is_silent("snowflake", "SELECT TRY_TO_DATE(a) AS d FROM t", "SELECT a::DATE AS d FROM t")
+    assert not is_silent("mysql", "SELECT date(a) AS d FROM t", "SELECT cast(a AS date) AS d FROM t")
