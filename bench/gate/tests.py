@@ -15,8 +15,8 @@ import duckdb
 from capture.sql.fingerprint.gate_accuracy import project_of
 from capture.sql.gate_corpus import corpus, truth
 from whence.capture.sql import Catalog
-from whence.capture.sql.fingerprint.evaluation import Readings
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.evaluation import Readings
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.capture.sql_log import Settings
 from whence.capture.sql_log.events import script_event
 from whence.govern.gate.impact import Facts

@@ -9,7 +9,7 @@ import pytest
 from whence.capture.dbt.artifacts.connection import Warehouse
 from whence.capture.dbt.artifacts.files import project as project_of
 from whence.capture.dbt.code import project_code
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.model.changes import ChangeKind, ColumnChange
 
 WAREHOUSE = Warehouse("duckdb://shop.db", "duckdb")

@@ -7,7 +7,7 @@ from whence.capture.dbt.artifacts.connection import Warehouse
 from whence.capture.dbt.artifacts.ephemeral import PREFIX
 from whence.capture.dbt.artifacts.files import read_project
 from whence.capture.dbt.code import project_code
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 
 WAREHOUSE = Warehouse("duckdb://shop.db", "duckdb")
 

@@ -159,8 +159,8 @@ def test_a_public_badge_is_read_without_a_key_and_nothing_else(shop: House) -> N
         for name, end in ((name, end) for name in hidden for end in ("", "/svg")):
             answer = await client.get(path(name, end=end))
             assert answer.status_code == 404
-            said = {key: str(value).replace(name, "") for key, value in answer.json().items()}
-            texts.add(json.dumps([said, answer.headers["content-type"]]))
+            answered = {key: str(value).replace(name, "") for key, value in answer.json().items()}
+            texts.add(json.dumps([answered, answer.headers["content-type"]]))
         assert len(texts) == 1
         assert (await client.get("/api/v2/certifications")).status_code == 401
 

@@ -12,7 +12,7 @@ from whence.capture.dbt.artifacts.names import Names, names
 from whence.capture.dbt.artifacts.project import Node, Project
 from whence.capture.dbt.compiled.declared_keys import declared_keys
 from whence.capture.dbt.compiled.uncompiled_models import render_uncompiled
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
 
 _SETTINGS = (
     "unique_key",

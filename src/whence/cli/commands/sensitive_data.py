@@ -78,7 +78,7 @@ def sensitivity(
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """List the sensitive data in a dataset or column, how much of it is shown, and the way that it came."""
-    from whence.cli.answers.sensitivity import show_sensitivity
+    from whence.cli.answers.sensitive_data.sensitivity import show_sensitivity
 
     time = None if as_of is None else iso(as_of)
     options: SensitivityOptions = {"down": down, "tags": tag or (), "at_least": at_least.value}
@@ -113,7 +113,7 @@ def subject(
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """List where the data of a person is: who owns and reads it, how long it is kept, and when to erase it."""
-    from whence.cli.answers.data_subject import show_subject
+    from whence.cli.answers.sensitive_data.data_subject import show_subject
 
     time = None if as_of is None else iso(as_of)
     options: SubjectOptions = {"tags": tag or (), "at_least": at_least.value, "as_of": time, "max_nodes": max_nodes}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
 from whence.model.changes import ColumnChange
 from whence.model.ids import digest_of
 

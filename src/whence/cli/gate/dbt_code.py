@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whence.capture.dbt.code import project_code
 from whence.capture.dbt.source import Artifacts, DbtProject
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.cli.gate.code_versions import with_content
 from whence.cli.gate.heads import Compared
 from whence.govern.gate.project import CodeEdges, edges_of, project_of

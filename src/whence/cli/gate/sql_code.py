@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from whence.capture.sql import Catalog
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
-from whence.capture.sql.fingerprint.projects import compare_files
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.versions import compare_files
 from whence.capture.sql_log import Settings
 from whence.capture.sql_log.events import script_event
 from whence.cli.gate.code_versions import with_content

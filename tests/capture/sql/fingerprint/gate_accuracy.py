@@ -13,9 +13,9 @@ from capture.sql.fingerprint.query_verdicts import query_verdicts
 from capture.sql.fingerprint.review_verdicts import review_verdicts
 from capture.sql.fingerprint.verdicts import Verdict, figures
 from capture.sql.gate_corpus import corpus, query_truth, reviews_truth
-from whence.capture.sql.fingerprint.code import Code, ProjectCode, UniqueKey
-from whence.capture.sql.fingerprint.evaluation import Readings
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
+from whence.capture.sql.fingerprint.projects.evaluation import Readings
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.model.changes import ColumnChange
 from whence.model.names import DatasetName
 

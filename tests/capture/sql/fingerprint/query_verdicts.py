@@ -7,9 +7,9 @@ from capture.sql.fingerprint.verdicts import Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
 from capture.sql.generated import care, subscriptions, tpcds, tpch
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
-from whence.capture.sql.fingerprint.evaluation import Readings
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.evaluation import Readings
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.model.changes import ColumnChange
 from whence.model.names import DatasetName
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from capture.sql.fingerprint.verdicts import Place, Verdict
 from capture.sql.gate_corpus.query_edits import Edit, Truth, truths
 from capture.sql.gate_corpus.reviews import RAW, Model, compiled, dialect_of, review_edits
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
-from whence.capture.sql.fingerprint.evaluation import Readings
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.evaluation import Readings
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.model.changes import ColumnChange
 from whence.model.names import DatasetName
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from capture.sql.fingerprint.test_normal_forms import databases
-from whence.capture.sql.fingerprint.code import code_of_files
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.code import code_of_files
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.model.changes import ColumnChange
 
 UPDATE = "UPDATE t SET b = s.n, c = 'z' FROM (SELECT a, count(*) AS n FROM u GROUP BY a) s WHERE t.a = s.a AND t.b > 0"

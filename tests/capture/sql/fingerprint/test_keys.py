@@ -8,9 +8,9 @@ import duckdb
 import pytest
 
 from whence.capture.sql import Catalog
-from whence.capture.sql.fingerprint.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.comparison import compare_targets
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.capture.sql.fingerprint.targets import read_targets
 from whence.capture.sql.provenance.formulas import Formulas
 from whence.model.names import DatasetName

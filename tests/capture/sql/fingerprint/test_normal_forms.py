@@ -13,9 +13,9 @@ import duckdb
 import pytest
 
 from capture.sql.fingerprint.executed import NOT_EXECUTED, is_executed
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
-from whence.capture.sql.fingerprint.evaluation import Readings
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.evaluation import Readings
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.model.names import DatasetName
 
 TABLES = ("t", "u", "v")

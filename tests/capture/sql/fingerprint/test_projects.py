@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from whence.capture.sql.fingerprint import evaluation
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects import evaluation
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.capture.sql.fingerprint.targets import ScriptTargets, read_targets
 from whence.errors import DialectError
 from whence.model.changes import ChangeKind, ColumnChange

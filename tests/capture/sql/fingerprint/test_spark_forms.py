@@ -2,8 +2,8 @@
 
 import pytest
 
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.model.names import DatasetName
 
 VIEW = "SELECT o.id, t.tag FROM orders o LATERAL VIEW {} explode(o.tags) t AS tag {}"

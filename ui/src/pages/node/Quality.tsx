@@ -21,7 +21,8 @@ export const Quality = ({ node, asOf }: { node: string; asOf?: string }) => {
         {found.limited_by && found.limited_by !== node && (
           <>
             {" "}
-            {words.node.qualityLimit[found.part ?? ""]} <Go to={nodeAddress(found.limited_by)}>{shortName(found.limited_by)}</Go>
+            {words.node.qualityLimit[found.part ?? ""]}{" "}
+            <Go to={nodeAddress(found.limited_by)}>{shortName(found.limited_by)}</Go>
           </>
         )}
         {found.limited_by === node && ` · ${found.part}`}

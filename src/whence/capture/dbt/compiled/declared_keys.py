@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from whence.capture.dbt.artifacts.project import Project, Test
 from whence.capture.sql import Catalog
-from whence.capture.sql.fingerprint.code import UniqueKey
+from whence.capture.sql.fingerprint.projects.code import UniqueKey
 
 _COMBINATION = "unique_combination_of_columns"
 """Of dbt_utils."""

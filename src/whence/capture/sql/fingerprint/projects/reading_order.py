@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from whence.capture.sql.dialects.dialects import dialect_of
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.names.catalog import Catalog
 from whence.capture.sql.names.names import parse_name_parts

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from whence.capture.sql.fingerprint.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.meaning import Model
-from whence.capture.sql.fingerprint.reading_order import in_order, last_name, table_of
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
+from whence.capture.sql.fingerprint.projects.reading_order import in_order, last_name, table_of
 from whence.capture.sql.fingerprint.targets import ScriptTargets, Target, TargetColumn, model_of, read_targets
 from whence.capture.sql.lineage import RESULT, Span, Table
 from whence.capture.sql.names.catalog import Catalog

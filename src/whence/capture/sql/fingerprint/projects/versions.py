@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.comparison import TargetChange, compare_targets
-from whence.capture.sql.fingerprint.evaluation import (
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.evaluation import (
     DatasetVersion,
     ProjectVersion,
     Readings,

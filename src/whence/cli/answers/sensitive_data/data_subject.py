@@ -7,7 +7,7 @@ from typing import Unpack
 from rich.text import Text
 
 from whence.cli.answers.ask import QuestionCommand, show
-from whence.cli.answers.sensitivity import grade_text, unknown_lines
+from whence.cli.answers.sensitive_data.sensitivity import grade_text, unknown_lines
 from whence.cli.answers.tree import Style, number
 from whence.cli.output.labels import Labels, age, label, name_of
 from whence.cli.output.streams import Exit as ExitCode
@@ -30,7 +30,7 @@ def show_subject(
     shown = limit if command.output is Rows.TEXT and report is None else None
     found = command.questions.subject(node, limit=shown, **options)
     if report is not None:
-        from whence.cli.answers.subject_report import subject_report
+        from whence.cli.answers.sensitive_data.subject_report import subject_report
 
         report.write_text(subject_report(found), "utf-8")
     return show(command, found, lambda style: _lines(found, style, limit))

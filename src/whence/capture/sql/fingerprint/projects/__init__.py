@@ -1,0 +1,1 @@
+"""The files of a project in two versions: read in order, and compared."""

@@ -1,0 +1,1 @@
+"""Answers about sensitive columns and the data of a person."""
