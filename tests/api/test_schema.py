@@ -79,7 +79,7 @@ def _check_answer(document: dict[str, Any], answer: dict[str, Any], operation: s
         assert operation == "get /api/v2/evidence", operation
         return
     if "image/svg+xml" in answer["content"]:
-        assert operation == "get /api/v2/badges/{badge}/{node}/svg", operation
+        assert operation.endswith("badges/{badge}/{node}/svg"), operation
         return
     body = answer["content"]["application/json"]
     schema = {**body["schema"], "components": document["components"]}

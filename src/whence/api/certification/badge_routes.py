@@ -27,7 +27,7 @@ from whence.query.lookup.resolve import resolve
 
 routes = APIRouter(prefix="/api/v2/badges", tags=["badges"], responses=MISSING)
 
-_SVG: dict[int | str, dict[str, Any]] = {
+SVG: dict[int | str, dict[str, Any]] = {
     200: {"description": "the badge", "content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 }
 _GUARDS = {"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff"}
@@ -81,7 +81,7 @@ def get_badge(badge_of_node: ReadBadge) -> Response:
     return answer(badge_document(badge_of_node))
 
 
-@routes.get("/{badge}/{node}/svg", response_class=Response, responses=_SVG)
+@routes.get("/{badge}/{node}/svg", response_class=Response, responses=SVG)
 def draw_badge(badge_of_node: ReadBadge) -> Response:
     """Draw a badge of a dataset, for a README or a dashboard."""
     return badge_picture(badge_of_node)

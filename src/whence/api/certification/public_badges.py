@@ -12,7 +12,14 @@ from threading import Lock
 from fastapi import APIRouter, Request, Response
 
 from whence.api.auth.permissions import needs
-from whence.api.certification.badge_routes import BadgeDocument, BadgeKind, badge_document, badge_of, badge_picture
+from whence.api.certification.badge_routes import (
+    SVG,
+    BadgeDocument,
+    BadgeKind,
+    badge_document,
+    badge_of,
+    badge_picture,
+)
 from whence.api.http.path_names import Segment
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.catalog import CatalogView
@@ -82,7 +89,7 @@ def router(names: Iterable[str]) -> APIRouter:
         """Show a badge of a dataset to anybody, if a setting makes it public."""
         return answer(badge_document(public.read(request, badge, node)))
 
-    @routes.get("/{badge}/{node}/svg", response_class=Response)
+    @routes.get("/{badge}/{node}/svg", response_class=Response, responses=SVG)
     @needs(Action.PUBLIC)
     def draw_public_badge(request: Request, badge: BadgeKind, node: Segment) -> Response:
         """Draw a badge of a dataset for anybody, if a setting makes it public."""
