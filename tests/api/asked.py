@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +18,7 @@ from fastapi import FastAPI
 from whence.api.http.clock import Clock, system_clock
 from whence.api.server.app import create_app
 from whence.api.settings import Settings
+from whence.store.connection.engine import sqlite_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +59,40 @@ class Client:
         await self.app(scope, receive, send)
         got = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
         answer = Answer(messages[0]["status"], got, b"".join(part.get("body", b"") for part in messages[1:]))
-        check_answer(self.app, path, answer)
+        check_answer(path, answer)
         return answer
 
 
-def check_answer(app: FastAPI, path: str, answer: Answer) -> None:
+def check_answer(path: str, answer: Answer) -> None:
     """Fail if the OpenAPI document does not describe the answer to a GET request."""
     media_type = answer.headers.get("content-type", "").partition(";")[0]
     if not media_type.endswith("json") or not path.startswith(("/api/", "/health/")):
         return
-    template = next((one for one, pattern in _templates(app) if pattern.fullmatch(path)), None)
+    template = next((one for one, pattern in _templates() if pattern.fullmatch(path)), None)
     assert template or answer.status == 404, path
     if template:
-        _validator(app, template, str(answer.status), media_type).validate(answer.json)
+        _validator(template, str(answer.status), media_type).validate(answer.json)
 
 
 @cache
-def _templates(app: FastAPI) -> list[tuple[str, re.Pattern[str]]]:
+def _document() -> dict[str, Any]:
+    """The OpenAPI document, made once: it takes a second, and every application of these tests has the same."""
+    with TemporaryDirectory() as directory:
+        data = Path(directory)
+        return create_app(Settings(data=data, store_url=sqlite_url(data / "store.db"), open=True)).openapi()
+
+
+@cache
+def _templates() -> list[tuple[str, re.Pattern[str]]]:
     """Paths with a GET operation, those with fewer parameters first."""
-    found = [path for path, methods in app.openapi()["paths"].items() if "get" in methods]
+    found = [path for path, methods in _document()["paths"].items() if "get" in methods]
     return [(one, re.compile(re.sub(r"{\w+}", "[^/]+", one))) for one in sorted(found, key=lambda one: one.count("{"))]
 
 
 @cache
-def _validator(app: FastAPI, template: str, status: str, media_type: str) -> jsonschema_rs.Validator:
-    document = app.openapi()
-    content = document["paths"][template]["get"]["responses"][status]["content"]
-    return jsonschema_rs.validator_for({**content[media_type]["schema"], "components": document["components"]})
+def _validator(template: str, status: str, media_type: str) -> jsonschema_rs.Validator:
+    content = _document()["paths"][template]["get"]["responses"][status]["content"]
+    return jsonschema_rs.validator_for({**content[media_type]["schema"], "components": _document()["components"]})
 
 
 @contextmanager

@@ -74,6 +74,8 @@ def test_every_route_says_what_it_needs(house: Make) -> None:
         "/api/v2/session",
         "/api/v2/session/ways",
         "/api/v2/evidence/keys",  # the public halves, for who verifies a pack
+        "/api/v2/public-badges/badge/node",  # of what a setting makes public; else as if there were none
+        "/api/v2/public-badges/badge/node/svg",
     }
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from pydantic import TypeAdapter
 
 from whence.api.auth.credentials import COOKIE
@@ -34,6 +34,16 @@ _NOT_SERVED = ("HTTPValidationError", "ValidationError")
 
 class Described(FastAPI):
     """An application whose OpenAPI document describes every status and body that a route may answer."""
+
+    def include_router(self, router: APIRouter, **options: Any) -> None:
+        """Add the routes of a router as they are, unless something is to be added to each of them.
+
+        FastAPI builds included routes anew at the first request, with the models of all answers: a second of CPU time.
+        """
+        if options:
+            super().include_router(router, **options)
+        else:
+            self.router.routes.extend(router.routes)
 
     def openapi(self) -> Json:
         """The document, built once."""
