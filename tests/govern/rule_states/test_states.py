@@ -8,17 +8,18 @@ from whence.govern.rule_states.findings import certification_findings, policy_fi
 from whence.govern.rule_states.records import RuleTransition, certifications_of, last_by_subject
 from whence.govern.rule_states.states import RuleState, find_new_transitions
 from whence.model.names import DatasetName
+from whence.model.records.rule_transitions import RuleStateText
 
 MART, BOARD = (DatasetName("s3://mart", name) for name in ("[bold]mart\x1b", "board"))
 HELD = {(MART.namespace, "owned")}
 
 
-def policy(state: str, *, blocks: bool = True, dataset: DatasetName = MART) -> RuleState:
-    return RuleState(kind="policy", rule="owned", dataset=dataset, state=state, blocks=blocks)  # type: ignore[arg-type]
+def policy(state: RuleStateText, *, blocks: bool = True, dataset: DatasetName = MART) -> RuleState:
+    return RuleState(kind="policy", rule="owned", dataset=dataset, state=state, blocks=blocks)
 
 
-def certification(state: str) -> RuleState:
-    return RuleState(kind="certification", dataset=MART, state=state)  # type: ignore[arg-type]
+def certification(state: RuleStateText) -> RuleState:
+    return RuleState(kind="certification", dataset=MART, state=state)
 
 
 def recorded(*looks: list[RuleState]) -> list[RuleTransition]:

@@ -1,5 +1,7 @@
 """Twins: the same values by other ways, names and aliases are found; another formula, source or filter is not."""
 
+from typing import Any
+
 import pytest
 
 from whence.govern.twins.derivations import Step
@@ -26,14 +28,14 @@ FILTER = Step(of(RAW, "state"), "INDIRECT", "FILTER", False, "o.state = 'paid'")
 SAME = (total(of(STAGE, "money"), "sum(s.money)"), FILTER)
 
 
-def graph(*steps: Step, **more: object) -> TwinGraph:
+def graph(*steps: Step, **more: Any) -> TwinGraph:
     known = {
         of(ONE, "total"): (total(of(RAW, "amount")), FILTER),
         of(STAGE, "money"): (copy(of(RAW, "amount")),),
         of(TWO, "sum"): steps,
     }
     columns = {*known, of(RAW, "amount"), of(RAW, "state")}
-    return TwinGraph(steps=known, columns=columns, **{"traits": {}, **more})  # type: ignore[arg-type]
+    return TwinGraph(steps=known, columns=columns, **{"traits": {}, **more})
 
 
 def test_ways_names_and_aliases_do_not_matter() -> None:

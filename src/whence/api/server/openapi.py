@@ -38,7 +38,8 @@ class Described(FastAPI):
     def include_router(self, router: APIRouter, **options: Any) -> None:
         """Add the routes of a router as they are, unless something is to be added to each of them.
 
-        FastAPI builds included routes anew at the first request, with the models of all answers: a second of CPU time.
+        FastAPI builds included routes anew at the first request, with all response models: half a second
+        of CPU time.
         """
         if options:
             super().include_router(router, **options)
