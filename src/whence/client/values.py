@@ -304,6 +304,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     tier: int | None
     contract_version: str | None = None
     certification_status: str | None = None
+    aliases: tuple[str, ...] = ()
 
 
 class KnownField(msgspec.Struct, frozen=True):

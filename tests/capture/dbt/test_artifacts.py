@@ -206,6 +206,7 @@ def test_profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "utf-8",
     )
     assert warehouse("postgres", profile_of(tmp_path, "postgres")).namespace == "postgres://db.example.org:5433"
+    assert warehouse("postgres", profile_of(tmp_path, "postgres", "dev")).namespace == "postgres://localhost:5432"
     assert profile_of(tmp_path, "snowflake") == {}
 
 

@@ -15,7 +15,7 @@ from query.worlds.random_worlds import World, load
 from whence.cli.commands.app import app
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.write import dataset, facet, run_event
+from whence.openlineage.write import dataset, dataset_event, facet, run_event
 
 RAW, STAGED, DAILY = (DatasetName(WAREHOUSE, f"shop.main.{name}") for name in ("orders", "staged", "daily"))
 STAGED_JOB, DAILY_JOB = JobName("dbt", "model.shop.staged"), JobName("dbt", "model.shop.daily")
@@ -82,6 +82,7 @@ TESTS = [
     data_test("positive_total", "daily", sql='select day from "shop"."main"."daily" where total < 0'),
 ]
 STAGED_SQL = 'select id, amount, day from "shop"."main"."orders" where amount > 0'
+OTHER_AMOUNT = STAGED_SQL.replace("amount,", "amount * 2 as amount,")
 MANIFEST: dict[str, Any] = {
     "metadata": {"project_name": "shop", "adapter_type": "postgres", "dbt_version": "1.10.0"},
     "nodes": {
@@ -125,14 +126,25 @@ def judged(checkout: Checkout, store: str, path: Path, sql: str, code: int, *opt
     return verdict
 
 
-def written(checkout: Checkout, store: str, path: Path, sql: str, code: int, *options: str) -> str:
-    checkout.commit({"shop/models/staged.sql": sql, "shop/models/staged.yml": f"# {sql}\n"})
+def in_schema(schema: str, manifest: dict[str, Any]) -> str:
+    """A manifest as dbt writes it for a target with another schema: of models, not of the source."""
+    nodes: Any = json.loads(json.dumps(manifest["nodes"]).replace("main", schema))
+    for one in nodes.values():
+        one["compiled_code"] = one["compiled_code"].replace(f'"{schema}"."orders"', '"main"."orders"')
+    return json.dumps(manifest | {"nodes": nodes})
+
+
+def written(
+    checkout: Checkout, store: str, path: Path, sql: str, code: int, *options: str, schema: str = "main"
+) -> str:
+    """`schema`: that of the models in both manifests."""
+    checkout.commit({"shop/models/staged.sql": sql, "shop/models/staged.yml": f"# {sql}\n# {path}\n"})
     head = deepcopy(MANIFEST)
     head["nodes"]["model.shop.staged"].update(compiled_code=sql, raw_code=sql)
     folders = {"base": path / "base/target", "head": checkout.folder / "shop/target"}
     for name, manifest in (("base", MANIFEST), ("head", head)):
-        folders[name].mkdir(parents=True)
-        (folders[name] / "manifest.json").write_text(json.dumps(manifest))
+        folders[name].mkdir(parents=True, exist_ok=True)
+        (folders[name] / "manifest.json").write_text(in_schema(schema, manifest))
     read = ["--dbt", str(folders["head"]), "--dbt-base", str(folders["base"]), "--namespace", WAREHOUSE]
     where = ["--repository", str(checkout.folder), "--base", "main", "--store", store]
     result = CliRunner().invoke(app, ["gate", *where, *read, *options], env={"WHENCE_URL": None})
@@ -162,7 +174,37 @@ def test_a_removed_column_breaks_the_model_that_reads_it(checkout: Checkout, pro
     assert {("amount", "removed"), ("daily", "broken reference")} <= kinds
 
 
-OTHER_AMOUNT = STAGED_SQL.replace("amount,", "amount * 2 as amount,")
+def captured() -> list[bytes]:
+    """What `whence capture dbt` reports of the ids of models: other names of their tables."""
+    made = []
+    for table in (STAGED, DAILY):
+        identifiers = [{"namespace": table.namespace, "name": table.name, "type": "TABLE"}]
+        own = DatasetName("dbt://shop", f"model.shop.{table.name.rpartition('.')[2]}")
+        made.append(
+            dataset_event(NOW, own, facets={"symlinks": facet("SymlinksDatasetFacet", identifiers=identifiers)})
+        )
+    return [json.dumps(one).encode() for one in made]
+
+
+@pytest.mark.parametrize("resolved", ["by the id of dbt", "by an option", "not at all"])
+def test_code_that_was_compiled_for_another_target_has_the_names_of_production(
+    checkout: Checkout, production: str, sqlite_store: Engine, tmp_path: Path, resolved: str
+) -> None:
+    rename = f"{WAREHOUSE}:shop.ci={WAREHOUSE}:shop.main"
+    options = ["--dbt-rename", rename] if resolved == "by an option" else []
+    apply_bodies(sqlite_store, captured() if resolved == "by the id of dbt" else [])
+    code = 7 if resolved == "not at all" else 6
+    text = written(checkout, production, tmp_path, OTHER_AMOUNT, code, *options, "-o", "json", schema="ci")
+    found = json.loads(text)
+    tables = [f"shop.{'ci' if code == 7 else 'main'}.staged:amount"]
+    assert [one["node"].removeprefix(f"datasetField:{WAREHOUSE}:") for one in found["changes"]] == tables
+    assert [one["file"] for one in found["changes"]] == ["shop/models/staged.sql"]
+    assert [one["node"] for one in found["affected"] if one["by"] == "by value"] == (
+        [str(BOARD), str(DAILY)] if code == 6 else [str(DAILY).replace("main", "ci")]
+    )
+    if options:
+        tests = written(checkout, production, tmp_path / "tests", OTHER_AMOUNT, 0, *options, "--tests", schema="ci")
+        assert "dbt test --select not_null_of_amount positive_total" in tests
 
 
 def test_the_tests_that_are_enough(checkout: Checkout, production: str, sqlite_store: Engine, tmp_path: Path) -> None:

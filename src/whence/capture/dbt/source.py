@@ -61,7 +61,8 @@ class DbtProject:
         """The artifacts as they are. Raises ArtifactError if there is no manifest, or the warehouse is unknown."""
         root = self.root or self.target.absolute().parent
         project = read_project(self.target)
-        where = warehouse(project.adapter, profile_of(root, project.adapter), self.namespace)
+        target = project.invocation.target if project.invocation else ""
+        where = warehouse(project.adapter, profile_of(root, project.adapter, target), self.namespace)
         return Artifacts(project, where, commit_of(root), self.columns(where) if self.columns else None)
 
     def translate(self, record: Artifacts, naming: Naming) -> Iterator[Json]:

@@ -78,6 +78,15 @@ DbtBaseTarget = Annotated[
         help="Of --dbt: the target directory, as dbt wrote it at the merge base",
     ),
 ]
+DbtRenames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dbt-rename",
+        metavar="FROM=TO",
+        help="Of --dbt: a schema of the compiled code by its name in production: "
+        "duckdb://ci.duckdb:ci.pr=duckdb:///prod.duckdb:prod.main",
+    ),
+]
 RunEvents = Annotated[
     Path | None,
     typer.Option(

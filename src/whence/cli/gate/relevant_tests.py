@@ -8,8 +8,9 @@ from typing import Any
 from whence.capture.dbt.artifacts.project import Project, Test
 from whence.capture.dbt.compiled.tested_columns import tested_columns
 from whence.cli.answers.ask import Questions
-from whence.cli.gate.dbt_code import DbtTargets, read_target
+from whence.cli.gate.dbt_code import DbtTargets, production_names, read_target
 from whence.cli.gate.forms import Form
+from whence.cli.gate.renames import renamed_node, renaming
 from whence.cli.gate.verdict import Judged, Wanted
 from whence.client.values import CheckedDataset
 from whence.errors import AccessError
@@ -39,7 +40,7 @@ def relevant_tests(
     assessment: Assessment, tiers: frozenset[int], targets: DbtTargets | None, questions: Questions
 ) -> RelevantTests:
     """The tests that matter for changes. Raises ArtifactError, and what `questions` raises."""
-    of_dbt = dbt_tests(targets) if targets else ()
+    of_dbt = dbt_tests(targets, questions) if targets else ()
     notices: tuple[str, ...] = ()
     try:
         known = questions.checks([str(one) for one in affected_datasets(assessment)])
@@ -57,9 +58,10 @@ def written_tests(judged: Judged, wanted: Wanted, questions: Questions, form: Fo
     return tests_document(found) if form is Form.JSON else "\n".join(text_lines(found)) + "\n"
 
 
-def dbt_tests(targets: DbtTargets) -> tuple[KnownTest, ...]:
-    """The data tests of a project's head. One is changed if the base has no equal one."""
+def dbt_tests(targets: DbtTargets, questions: Questions) -> tuple[KnownTest, ...]:
+    """The data tests of a project's head, by the names of production. One is changed if the base has no equal one."""
     base, head = (read_target(target, targets.namespace) for target in (targets.base, targets.head))
+    rename = production_names((base, head), renaming(targets.renames, "--dbt-rename"), questions)
     reads = tested_columns(head.project, head.warehouse)
     before = base.project.tests
     return tuple(
@@ -67,8 +69,8 @@ def dbt_tests(targets: DbtTargets) -> tuple[KnownTest, ...]:
             name=test.label,
             assertion=test.name,
             file=test.path,
-            tables=reads[unique_id].tables,
-            reads=reads[unique_id].columns,
+            tables=tuple(map(rename, reads[unique_id].tables)),
+            reads=tuple(renamed_node(one, rename) for one in reads[unique_id].columns),
             is_changed=unique_id not in before or _meaning(test) != _meaning(before[unique_id]),
         )
         for unique_id, test in _enabled(head.project)

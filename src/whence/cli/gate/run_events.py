@@ -1,7 +1,7 @@
 """`--run-events`: what a run of the head's code reports, and what production has of the same outputs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 from whence.cli.answers.ask import Questions
 from whence.cli.event_files import find_event_files, read_events
 from whence.cli.gate.production import aliases_of
+from whence.cli.gate.renames import Rename, renamed_edge, renaming
 from whence.client.answers import Lineage
 from whence.errors import ArtifactError, EventError, NodeNotFoundError
 from whence.govern.gate.code.job_code import is_code_of
@@ -20,8 +21,6 @@ from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
 from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
 from whence.openlineage.read import read_event
-
-Rename = Callable[[DatasetName], DatasetName]
 
 _MOST_COLUMNS = 2_000
 _REPORTED = (Origin.EXPLICIT, Origin.COLUMN)
@@ -74,7 +73,7 @@ def read_runs(path: Path, renames: Sequence[str] = ()) -> HeadRuns:
 
     `renames`: `FROM=TO`, each a namespace and the beginning of a name, as in `file:/tmp/ci=s3://lake:shop`.
     """
-    rename, runs = _renaming(renames), dict[str, _Run]()
+    rename, runs = renaming(renames, "--run-rename"), dict[str, _Run]()
     try:
         for file in find_event_files([path]):
             for one in read_events(file):
@@ -99,7 +98,10 @@ def _add(runs: dict[str, _Run], body: bytes, place: str, rename: Rename) -> None
     run.ended_well |= state is RunState.COMPLETE or not is_run
     run.failed |= state in (RunState.FAIL, RunState.ABORT)
     edges = [
-        _renamed(edge, rename) for one in derive_lineage_sets(event) if one.origin in _REPORTED for edge in one.edges
+        renamed_edge(edge, rename)
+        for one in derive_lineage_sets(event)
+        if one.origin in _REPORTED
+        for edge in one.edges
     ]
     for output in event.outputs:
         if report := _report(event.job, output, edges, rename):
@@ -145,7 +147,7 @@ def known_lineage(
     if not columns or {one.owner for one in whole.edges} != {str(job)}:  # others may have written the rest
         columns = {name: columns.get(name, "") for name in own}
     names = {alias: name for one in found if one for alias, name in aliases_of(output, one)}
-    renamed = tuple(_renamed(edge, lambda one: names.get(one, one)) for edge in after.edges)
+    renamed = tuple(renamed_edge(edge, lambda one: names.get(one, one)) for edge in after.edges)
     before = OutputLineage(columns=columns, edges=tuple(edges))
     return before, OutputLineage(columns=after.columns, edges=renamed)
 
@@ -173,40 +175,5 @@ def _edges(found: Lineage | None, job: str) -> Iterator[Edge]:
             )
 
 
-def _renaming(renames: Sequence[str]) -> Rename:
-    pairs = [_pair(one) for one in renames]
-
-    def rename(name: DatasetName) -> DatasetName:
-        for old, new in pairs:
-            rest = name.name.removeprefix(old.name)
-            is_below = name.name.startswith(old.name) and (not rest or rest[0] in "/." or old.name.endswith("/"))
-            if name.namespace == old.namespace and is_below:
-                return DatasetName(new.namespace, f"{new.name}{rest}")
-        return name
-
-    return rename
-
-
-def _pair(text: str) -> tuple[DatasetName, DatasetName]:
-    names = [parse_node(f"dataset:{one}") for one in text.split("=")]
-    match names:
-        case [DatasetName() as old, DatasetName() as new]:
-            return old, new
-    raise ArtifactError("--run-rename", f"write FROM=TO, each as namespace:name, not {text!r}")
-
-
-def _renamed(edge: Edge, rename: Rename) -> Edge:
-    return replace(edge, source=_node(edge.source, rename), target=_node(edge.target, rename))
-
-
 def _dataset_of(node: Node) -> Node:
     return node.dataset if isinstance(node, FieldName) else node
-
-
-def _node(node: Node, rename: Rename) -> Node:
-    match node:
-        case FieldName(dataset, name):
-            return FieldName(rename(dataset), name)
-        case DatasetName():
-            return rename(node)
-    return node

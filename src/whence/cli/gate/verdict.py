@@ -138,7 +138,7 @@ def _compare(change: Change, wanted: Wanted, questions: Questions) -> Compared:
         read.append(compare_sql(change, wanted.sql))
         rest = _without(rest, wanted.sql.has)
     if wanted.dbt is not None:
-        read.append(compare_dbt(wanted.dbt))
+        read.append(compare_dbt(wanted.dbt, questions))
         rest = _without(rest, wanted.dbt.has)
     return _together([*read, compare_job_code(rest, questions, wanted.runs)])
 

@@ -64,21 +64,21 @@ def warehouse(adapter: str, profile: Profile, namespace: str | None = None) -> W
         raise ArtifactError("profiles.yml", f"it does not say {what}") from None
 
 
-def profile_of(project: Path, adapter: str) -> Profile:
-    """The connection of the first profile for the adapter, with its default target; empty if there is none.
+def profile_of(project: Path, adapter: str, target: str = "") -> Profile:
+    """The connection of the first profile for the adapter, with this target or its default one; empty if there is none.
 
     Searched like dbt: DBT_PROFILES_DIR, the project's directory, ~/.dbt.
     """
     directories = [os.environ.get("DBT_PROFILES_DIR"), str(project), str(Path.home() / ".dbt")]
     for directory in filter(None, directories):
-        for output in _outputs(Path(directory) / "profiles.yml"):
+        for output in _outputs(Path(directory) / "profiles.yml", target):
             if output.get("type") == adapter:
                 return output
     return {}
 
 
-def _outputs(path: Path) -> list[Profile]:
-    """The outputs in a file, those of default targets first."""
+def _outputs(path: Path, wanted: str) -> list[Profile]:
+    """The outputs in a file, those of the wanted or default targets first."""
     try:
         document = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
@@ -86,8 +86,9 @@ def _outputs(path: Path) -> list[Profile]:
     profiles = [value for value in document.values() if isinstance(value, dict)] if isinstance(document, dict) else []
     first, others = list[Profile](), list[Profile]()
     for profile in profiles:
-        target = _resolve_variables(profile.get("target", "default"))
-        for name, output in (profile.get("outputs") or {}).items():
+        outputs = profile.get("outputs") or {}
+        target = wanted if wanted in outputs else _resolve_variables(profile.get("target", "default"))
+        for name, output in outputs.items():
             if isinstance(output, dict):
                 (first if name == target else others).append(
                     {key: _resolve_variables(setting) for key, setting in output.items()}

@@ -196,6 +196,7 @@ def _invocation(results: Json) -> Invocation | None:
     return Invocation(
         id=_text(head, "invocation_id"),
         command=_text(_dict(results, "args"), "which"),
+        target=_text(_dict(results, "args"), "target"),
         started=_time(head.get("invocation_started_at")) or ended - lasted,
         ended=ended,
         results=tuple(_result(entry, ended) for entry in _dicts(results.get("results"))),

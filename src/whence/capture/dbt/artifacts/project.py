@@ -97,13 +97,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
-    """One executed `dbt` command, with its results; empty if the artifacts contain none."""
+    """One executed `dbt` command, with its results; empty if there is none. `target`: that of `--target`."""
 
     id: str
     command: str
     started: int
     ended: int
     results: tuple[Result, ...] = ()
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
