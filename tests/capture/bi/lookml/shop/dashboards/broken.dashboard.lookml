@@ -1,0 +1,2 @@
+- dashboard: x
+  elements: [

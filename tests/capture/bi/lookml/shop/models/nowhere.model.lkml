@@ -1,0 +1,3 @@
+connection: "not_mapped"
+include: "/views/users.view"
+explore: users {}

@@ -1,0 +1,2 @@
+- view: ancient
+  sql_table_name: x

@@ -1,0 +1,3 @@
+view: broken {
+  dimension: a { sql: ${TABLE}.a
+}

@@ -1,0 +1,1 @@
+view: latin { dimension: é {} }
