@@ -52,8 +52,8 @@ def _bases(spec: Json) -> list[str]:
 def _without_replaced(base: Json, over: Json) -> Json:
     """The base without what `over` says in another way: a table instead of a query, a field of another kind."""
     merged = dict(base)
-    if said := _SOURCES & over.keys():
-        for key in _SOURCES - said:
+    if given := _SOURCES & over.keys():
+        for key in _SOURCES - given:
             merged.pop(key, None)
     for kind in _FIELD_KINDS:
         names = {one["name"] for one in over.get(kind) or () if _is_part(one)}
