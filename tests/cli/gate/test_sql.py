@@ -33,7 +33,7 @@ WORLD = World(
         (PAID, "whence_contract", json.dumps({"version": "2.1.0"})),
     ),
 )
-COLUMNS = {"shop.orders": ["id", "amount", "day", "note", "ok", "rate"]}
+COLUMNS: dict[str, Any] = {"shop.orders": ["id", "amount", "day", "note", "ok", "rate"]}
 
 
 @pytest.fixture
@@ -146,3 +146,25 @@ def test_sql_that_cannot_be_read_is_unknown(models: Checkout, production: str, t
 def test_sql_needs_its_dialect_and_its_namespace(models: Checkout, production: str) -> None:
     result = CliRunner().invoke(app, ["gate", "--store", production, "--sql", "sql"])
     assert result.exit_code == 2
+
+
+def test_a_change_that_no_database_confirms_passes_and_is_listed(
+    models: Checkout, production: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    types = {"id": "integer", "amount": "integer", "day": "date", "note": "varchar", "ok": "boolean", "rate": "integer"}
+    monkeypatch.setitem(COLUMNS, "shop.orders", types)
+    text = "create view shop.paid as select id, {} as amount, day, note from shop.orders where ok\n"
+    models.git("switch", "-q", "main")
+    models.commit({"sql/paid.sql": text.format("case when amount > 3 then amount - rate else 0 end")})
+    models.git("switch", "-q", "work")
+    models.git("rebase", "-q", "main")
+    same = text.format(
+        "coalesce([0, amount - rate][1 + (amount > 3)::integer], case when amount > 3 then null else 0 end)"
+    )
+    found = judged(models, production, tmp_path, {"sql/paid.sql": same}, 0)
+    assert ("amount", "not confirmed") in kinds(found)
+    assert all("generated databases" in one["trial"]["text"] for one in found["changes"])
+    other = text.format("case when amount >= 3 then amount - rate else 0 end")
+    found = judged(models, production, tmp_path, {"sql/paid.sql": other}, 6)
+    assert ("amount", "values") in kinds(found)
+    assert "amount 3" in found["changes"][0]["trial"]["text"]

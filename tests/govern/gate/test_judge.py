@@ -232,3 +232,23 @@ def test_time_decides_about_readers_and_waivers_alone() -> None:
         for days in range(0, 900, 90)
     ]
     assert len({one.verdict for one in judged}) == 1
+
+
+def test_what_is_not_confirmed_passes_and_is_a_note_where_something_is_promised() -> None:
+    one = change(ChangeKind.NOT_CONFIRMED)
+    plain = Impact(affected=affected(*many(9)))
+    assert verdict_on(one, plain).verdict is Verdict.PASS
+    assert verdict_on(one, Impact(affected=affected(REVENUE))).verdict is Verdict.NOTE
+    assert verdict_on(one, plain, Rules(on_not_confirmed=Reaction.NOTE)).verdict is Verdict.NOTE
+    strict = verdict_on(one, plain, Rules(on_not_confirmed=Reaction.APPROVAL))
+    assert (strict.verdict, [need.owner for need in strict.required]) == (Verdict.APPROVAL_NEEDED, ["shop-team"])
+
+
+def test_a_confirmed_change_behind_one_that_is_not_is_judged_by_itself() -> None:
+    cause = change(ChangeKind.NOT_CONFIRMED)
+    behind = ColumnChange(dataset=REVENUE, column="total", kind=ChangeKind.VALUES, inherited=True)
+    judged = judge(
+        assessment((cause, Impact(affected=affected(REVENUE))), (behind, Impact())), DEFAULT_RULES, HEAD, now=NOW
+    )
+    assert judged.verdict is Verdict.APPROVAL_NEEDED
+    assert {one.change for one in judged.changes} == {cause, behind}

@@ -10,6 +10,7 @@ from whence.capture.dbt.artifacts.names import names
 from whence.capture.dbt.code import project_code
 from whence.capture.dbt.source import Artifacts, DbtProject
 from whence.capture.sql.fingerprint.projects.versions import compare_projects
+from whence.capture.sql.trials.refinement import try_changes
 from whence.cli.answers.ask import Questions
 from whence.cli.gate.code_versions import with_content
 from whence.cli.gate.contracts.dbt_project import PROJECT
@@ -86,7 +87,7 @@ def compare_dbt(targets: DbtTargets, questions: Questions) -> Compared:
     base, head = (read_target(target, targets.namespace) for target in (targets.base, targets.head))
     versions = project_code(base.project, base.warehouse), project_code(head.project, head.warehouse)
     rename = production_names((base, head), renaming(targets.renames, "--dbt-rename"), questions)
-    changes = with_content(compare_projects(*versions), *versions)
+    changes = with_content(try_changes(compare_projects(*versions), *versions), *versions)
     named = tuple(replace(one, dataset=rename(one.dataset), file=targets.in_repository(one.file)) for one in changes)
     project = project_of([_edges(targets.base, base, rename)], [_edges(targets.head, head, rename)])
     return Compared(changes=named, project=project)

@@ -10,6 +10,7 @@ import msgspec
 from whence.capture.sql import Catalog
 from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.projects.versions import compare_files
+from whence.capture.sql.trials.refinement import try_changes
 from whence.capture.sql_log import Settings
 from whence.capture.sql_log.events import script_event
 from whence.cli.gate.code_versions import with_content
@@ -23,7 +24,7 @@ SUFFIX = ".sql"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlFolder:
     """A folder of SQL in a repository. `namespace`: of its datasets in production; `schema`: of bare table names;
-    `columns`: of tables that it does not build.
+    `columns`: of tables that it does not build; `types`: of those of their columns whose type is known.
     """
 
     path: str
@@ -32,6 +33,7 @@ class SqlFolder:
     database: str = ""
     schema: str = ""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def has(self, file: str) -> bool:
         """Whether a file of the repository is read with it."""
@@ -52,7 +54,15 @@ def sql_folder(
     if path is None:
         return None
     known = read_columns(columns) if columns else {}
-    return SqlFolder(path=path, dialect=dialect, namespace=namespace, database=database, schema=schema, columns=known)
+    return SqlFolder(
+        path=path,
+        dialect=dialect,
+        namespace=namespace,
+        database=database,
+        schema=schema,
+        columns={table: tuple(one) for table, one in known.items()},
+        types={table: one for table, one in known.items() if isinstance(one, dict)},
+    )
 
 
 def compare_sql(change: Change, folder: SqlFolder) -> Compared:
@@ -66,7 +76,7 @@ def compare_sql(change: Change, folder: SqlFolder) -> Compared:
     base, head = (_files(change, commit, folder) for commit in (change.merge_base, change.head.commit))
     versions = _project(base, folder), _project(head, folder)
     changes, unread = compare_files(*versions)
-    changes = with_content(changes, *versions)
+    changes = with_content(try_changes(changes, *versions), *versions)
     read = lru_cache(maxsize=None)(partial(_edges, _settings(folder)))  # most files are the same in both
     of_base, of_head = ([read(*file) for file in sorted(files.items())] for files in (base, head))
     return Compared(changes=changes, project=project_of(of_base, of_head), unread=unread)
@@ -79,10 +89,12 @@ def _check_folder(change: Change, folder: SqlFolder) -> None:
         raise ArtifactError(f"--sql {folder.path}", "the repository has no such folder; its path begins at the root")
 
 
-def read_columns(path: Path) -> Mapping[str, tuple[str, ...]]:
-    """The columns of tables, from a JSON file: `{"db.table": ["column", …]}`. Raises ArtifactError."""
+def read_columns(path: Path) -> Mapping[str, tuple[str, ...] | dict[str, str]]:
+    """The columns of tables, from a JSON file: `{"db.table": ["column", …]}`, or with their types:
+    `{"db.table": {"column": "type"}}`. Raises ArtifactError.
+    """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[str, ...]])
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[str, ...] | dict[str, str]])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ArtifactError(str(path), f'it does not say {{"db.table": ["column", …]}}: {error}') from None
 
@@ -97,6 +109,7 @@ def _project(files: Mapping[str, str], folder: SqlFolder) -> ProjectCode:
         namespace=folder.namespace,
         codes=tuple(Code(file=path, sql=text, content=text) for path, text in sorted(files.items())),
         columns=folder.columns,
+        types=folder.types,
         defaults=folder.defaults,
     )
 

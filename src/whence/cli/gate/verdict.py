@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from whence import __version__
+from whence.capture.sql.trials.execution import INSTALL
 from whence.cli.answers.ask import Questions
 from whence.cli.gate.contracts.code import announced_datasets, review_contracts, with_promised_columns
 from whence.cli.gate.contracts.files import is_contract_name
@@ -33,7 +34,7 @@ from whence.govern.gate.judgement import Approval, Judgement
 from whence.govern.gate.policy import Rules
 from whence.govern.gate.policy_file import read_rules
 from whence.govern.gate.project import Project
-from whence.govern.gate.rendering.documents import judgement_document
+from whence.govern.gate.rendering.documents import judgement_document, without_trials
 from whence.govern.gate.rendering.findings import gitlab, rdjson, sarif
 from whence.govern.gate.rendering.markdown import markdown
 from whence.govern.gate.rendering.summary import Summary, summarize
@@ -69,7 +70,7 @@ def record_judged(judged: Judged, questions: Questions, pull: Published | None) 
         raise ArtifactError("--record", "the checkout has no remote `origin`: name it with --repository-name")
     if pull is not None and pull.pull.is_fork:
         return judged
-    document = judgement_document(judged.judgement, judged.summary)
+    document = without_trials(judgement_document(judged.judgement, judged.summary))
     return replace(judged, link=record_verdict(questions, judged.repository, document, pull.pull.url if pull else ""))
 
 
@@ -184,6 +185,7 @@ def judge_change(
             *policies.notices,
             *declared.notices,
             *_unknown_code(compared.unread, read),
+            *_without_trials(compared),
         ),
         contracts=contracts,
         policies=policies.cases,
@@ -191,6 +193,11 @@ def judge_change(
     )
     summary = summarize(judgement, assessment.facts)
     return Judged(judgement=judgement, summary=summary, assessment=assessment, rules=read)
+
+
+def _without_trials(compared: Compared) -> Iterator[str]:
+    if any(one.trial is not None and one.trial.untried == INSTALL for one in compared.changes):
+        yield f"changes were not executed: {INSTALL}"
 
 
 def _unknown_code(unread: Sequence[str], rules: Rules) -> Iterator[str]:

@@ -57,6 +57,8 @@ def reasons_of(case: Case) -> tuple[Reason, ...]:
     """Every rule that the change fits, the worst first."""
     if case.kind.is_harmless:
         return ()
+    if case.kind is ChangeKind.NOT_CONFIRMED:
+        return tuple(_not_confirmed(case))
     found = [reason for rule in _RULES for reason in rule(case)]
     return tuple(sorted(found, key=lambda one: -one.verdict)) or tuple(_unremarkable(case))
 
@@ -71,6 +73,15 @@ def _unknown(case: Case) -> Iterator[Reason]:
     if case.kind is ChangeKind.UNKNOWN:
         verdict = case.rules.on_unknown.verdict
         yield Reason("unknown", "what changes could not be found out", verdict, (case.subject,), _own(case))
+
+
+def _not_confirmed(case: Case) -> Iterator[Reason]:
+    """A note at least, where somebody relies on a promise: it is not known that nothing changes."""
+    promised = _hit(case, lambda facts: facts.certified or facts.tier in case.rules.tiers or bool(facts.contract))
+    verdict = max(case.rules.on_not_confirmed.verdict, Verdict.NOTE if promised else Verdict.PASS)
+    if verdict is not Verdict.PASS:
+        text = "the code differs, and executing both versions showed no difference"
+        yield Reason("not-confirmed", text, verdict, promised or (case.subject,), _own(case))
 
 
 def _contract(case: Case) -> Iterator[Reason]:

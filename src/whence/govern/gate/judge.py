@@ -82,9 +82,14 @@ def change_id(change: ColumnChange) -> str:
 
 def _without_consequences(changes: Sequence[Assessed]) -> list[Assessed]:
     """The changes without those that another one of them causes, and whose nodes are counted there."""
-    causes = [one for one in changes if not one.change.inherited]
+    causes = [one for one in changes if not one.change.inherited and not _may_be_none(one.change)]
     counted = {subject for one in causes for subject in one.impact.subjects}
     return [one for one in changes if not (_is_consequence(one.change) and subject_of(one.change.dataset) in counted)]
+
+
+def _may_be_none(change: ColumnChange) -> bool:
+    """Whether it may be no change: then it is no other one's cause."""
+    return change.kind is ChangeKind.NOT_CONFIRMED
 
 
 def _is_consequence(change: ColumnChange) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from whence.govern.gate.impact import Impact
 from whence.govern.gate.policy import Verdict, Waiver
-from whence.model.changes import ColumnChange
+from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.names import Node
 
 NOBODY = ""
@@ -62,6 +62,11 @@ class JudgedChange:
     verdict: Verdict
     reasons: tuple[Reason, ...]
     waiver: Waiver | None = None
+
+    @property
+    def is_unconfirmed_pass(self) -> bool:
+        """Whether it passes because executing both versions showed no difference."""
+        return self.verdict is Verdict.PASS and self.change.kind is ChangeKind.NOT_CONFIRMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

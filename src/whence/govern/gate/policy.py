@@ -31,6 +31,7 @@ class Verdict(IntEnum):
 class Reaction(StrEnum):
     """What a rule makes of a change that it fits."""
 
+    PASS = "pass"
     NOTE = "note"
     APPROVAL = "approval"
     UNKNOWN = "unknown"
@@ -43,6 +44,7 @@ class Reaction(StrEnum):
 
 
 _VERDICTS: Mapping[Reaction, Verdict] = {
+    Reaction.PASS: Verdict.PASS,
     Reaction.NOTE: Verdict.NOTE,
     Reaction.APPROVAL: Verdict.APPROVAL_NEEDED,
     Reaction.UNKNOWN: Verdict.UNKNOWN,
@@ -78,6 +80,7 @@ class Rules:
     on_contract: Reaction = Reaction.BLOCK
     on_broken_reference: Reaction = Reaction.BLOCK
     on_unknown: Reaction = Reaction.UNKNOWN
+    on_not_confirmed: Reaction = Reaction.PASS
     on_incomplete: Reaction = Reaction.UNKNOWN
     on_unjudged: Reaction = Reaction.UNKNOWN
     on_policy: Reaction = Reaction.BLOCK

@@ -94,8 +94,8 @@ def _reason(node: Node) -> str:
     return text
 
 
-_ANY = tuple(Reaction)
-_KNOWN = tuple(one for one in Reaction if one is not Reaction.UNKNOWN)
+_ANY = tuple(one for one in Reaction if one is not Reaction.PASS)
+_KNOWN = tuple(one for one in _ANY if one is not Reaction.UNKNOWN)
 
 _TOP: Mapping[str, Reader] = {
     "version": read_version,
@@ -106,6 +106,7 @@ _TOP: Mapping[str, Reader] = {
     "on_contract": _reaction(*_KNOWN),
     "on_broken_reference": _reaction(*_KNOWN),
     "on_unknown": _reaction(*_ANY),
+    "on_not_confirmed": _reaction(Reaction.PASS, Reaction.NOTE, Reaction.APPROVAL),
     "on_incomplete": _reaction(*_ANY),
     "on_unjudged": _reaction(*_ANY),
     "on_policy": _reaction(*_KNOWN),

@@ -6,6 +6,7 @@ from whence.govern.gate.impact import is_hidden
 from whence.govern.gate.judgement import JudgedChange, Judgement
 from whence.govern.gate.rendering.names import HIDDEN_NAME
 from whence.govern.gate.rendering.summary import Hit, Summary
+from whence.model.changes import ExampleRows, Trial
 from whence.model.names import FieldName, Node
 
 Json = dict[str, Any]
@@ -54,6 +55,7 @@ def _change(one: JudgedChange) -> Json:
         "file": change.file,
         "line": change.line,
         "new_rows_only": change.new_rows_only,
+        **({"trial": _trial(change.trial)} if change.trial is not None else {}),
         "verdict": one.verdict.text,
         "why": [
             {
@@ -68,6 +70,32 @@ def _change(one: JudgedChange) -> Json:
         "affected": len(one.impact.subjects),
         "incomplete": one.impact.incomplete or None,
     }
+
+
+def _trial(trial: Trial) -> Json:
+    return {
+        "text": trial.text,
+        "databases": trial.databases,
+        "untried": trial.untried or None,
+        "inputs": [_rows(one) for one in trial.inputs],
+        "before": trial.before and _rows(trial.before),
+        "after": trial.after and _rows(trial.after),
+    }
+
+
+def _rows(rows: ExampleRows) -> Json:
+    return {"table": rows.table, "columns": list(rows.columns), "rows": [list(row) for row in rows.rows]}
+
+
+def without_trials(document: Json) -> Json:
+    """The same with what trials showed as a part of the reasons: a record has no other place for it."""
+    return {**document, "changes": [_with_trial_text(one) for one in document["changes"]]}
+
+
+def _with_trial_text(change: Json) -> Json:
+    kept = {name: value for name, value in change.items() if name != "trial"}
+    text = change.get("trial", {}).get("text", "")
+    return {**kept, "reason": "; ".join(filter(None, (change["reason"], text)))}
 
 
 def _hit(hit: Hit) -> Json:

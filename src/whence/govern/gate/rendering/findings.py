@@ -10,7 +10,7 @@ from whence.govern.gate.judgement import JudgedChange, Judgement
 from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import Names, code, names_of, printable, shortened
 from whence.govern.gate.rendering.summary import NOT_JUDGED
-from whence.model.changes import ChangeKind
+from whence.model.changes import ChangeKind, shown_trial
 
 Json = dict[str, Any]
 
@@ -121,6 +121,7 @@ def _of_file(file: str, verdict: Verdict) -> Finding:
 def _message(one: JudgedChange, names: Names, show: Callable[[str], str]) -> str:
     """What is found, in one line. `show`: how foreign text is written."""
     paths = [show(one.change.reason)] if one.change.kind is ChangeKind.POLICY else []
+    paths += [show(trial)] if (trial := shown_trial(one.change)) else []
     why = "; ".join((*(reason.text for reason in one.reasons), *paths))
     nearest = ", ".join(show(names.of(node.node)) for node in one.impact.affected[:3])
     text = f"{one.change.kind}: {show(names.of_change(one.change))} ({one.verdict.text}): {why}"
@@ -150,6 +151,7 @@ _RULES = {
     ChangeKind.TYPE: "A column has another type",
     ChangeKind.VALUES: "A column has other values",
     ChangeKind.ROWS: "A dataset has other rows",
+    ChangeKind.NOT_CONFIRMED: "The code differs, and executing both versions showed no difference",
     ChangeKind.ORDER: "A dataset has its rows in another order",
     ChangeKind.ADDED: "A column is new",
     ChangeKind.METADATA: "A description, a tag or a test changes",

@@ -9,6 +9,7 @@ from whence.govern.gate.judgement import NOBODY, Head, JudgedChange, Judgement, 
 from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import Names, code, names_of
 from whence.govern.gate.rendering.summary import NOT_JUDGED, Hit, Summary, headline, number
+from whence.model.changes import shown_trial
 
 MARKER = "<!-- whence:gate -->"
 """The first line of every comment of the gate, by which it finds its own again."""
@@ -74,6 +75,9 @@ def _sections(judgement: Judgement, summary: Summary) -> Iterator[_Section]:
     shown = [one for one in judgement.changes if one.verdict is not Verdict.PASS]
     if shown:
         yield _Section("#### Changes", _CHANGE_HEAD, [_change_row(one, names) for one in shown])
+    if unconfirmed := [one for one in judgement.changes if one.is_unconfirmed_pass]:
+        title = f"<details><summary>{number(len(unconfirmed), 'change')} of code not confirmed</summary>\n"
+        yield _Section(title, (), [_unconfirmed_row(one, names) for one in unconfirmed], "\n</details>\n")
     if files := judgement.unjudged.files:
         rows = [f"- {code(one)}: {NOT_JUDGED}" for one in files]
         yield _Section("#### Not judged", (), rows)
@@ -106,8 +110,14 @@ def _change_row(one: JudgedChange, names: Names) -> str:
     what = f"{code(names.of_change(one.change))} **{one.change.kind}**{_place(one)}"
     if one.change.reason:
         what += f"<br>{code(one.change.reason)}"
+    if trial := shown_trial(one.change):
+        what += f"<br>{code(trial)}"
     nearest = [names.of(node.node) for node in one.impact.affected[:3]]
     return f"| {code(one.id)} | {what} | {one.verdict.text} | {why} | {_few(nearest, 3)} |"
+
+
+def _unconfirmed_row(one: JudgedChange, names: Names) -> str:
+    return f"- {code(one.id)} {code(names.of_change(one.change))}: the code differs; {shown_trial(one.change)}"
 
 
 def _place(one: JudgedChange) -> str:

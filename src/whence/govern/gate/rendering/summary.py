@@ -56,7 +56,7 @@ def summarize(judgement: Judgement, facts: Mapping[Node, Facts]) -> Summary:
     known = Assessment(changes=(), facts=facts)
     found: dict[DatasetName | JobName, Hit] = {}
     for change in judgement.changes:
-        for one in change.impact.affected:
+        for one in () if change.is_unconfirmed_pass else change.impact.affected:
             subject = subject_of(one.node)
             before = found.get(subject)
             nearest = one if before is None else min(before.nearest, one, key=_sureness)
@@ -73,7 +73,9 @@ def headline(judgement: Judgement, summary: Summary) -> str:
     """The verdict in one line. It has no names."""
     text, files = judgement.verdict.text, judgement.unjudged.files
     if judgement.verdict is Verdict.PASS:
-        return f"{text}: nothing that others rely on changes"
+        unconfirmed = sum(one.is_unconfirmed_pass for one in judgement.changes)
+        beside = f" ({number(unconfirmed, 'change')} of code not confirmed)" if unconfirmed else ""
+        return f"{text}: nothing that others rely on changes{beside}"
     parts = [f"{number(len(files), 'changed file')} not judged"] if files else []
     if judgement.changes or not files:
         parts.append(_affected(judgement, summary))
@@ -84,7 +86,8 @@ def _affected(judgement: Judgement, summary: Summary) -> str:
     leading = list(_counted(summary))
     count = len(summary.hits) + summary.hidden
     rest = ", ".join(leading) or f"{count:,} downstream node{'' if count == 1 else 's'}"
-    return f"{number(len(judgement.changes), 'change')}, {rest} affected"
+    changes = sum(not one.is_unconfirmed_pass for one in judgement.changes)
+    return f"{number(changes, 'change')}, {rest} affected"
 
 
 def number(count: int, noun: str) -> str:

@@ -6,6 +6,7 @@ from whence.govern.gate.judgement import JudgedChange, Judgement
 from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import Names, names_of, printable, shortened
 from whence.govern.gate.rendering.summary import NOT_JUDGED, Hit, Summary, headline, number
+from whence.model.changes import shown_trial
 
 _SHOWN = 8
 
@@ -18,6 +19,7 @@ def text_lines(judgement: Judgement, summary: Summary) -> Iterator[str]:
     for one in judgement.changes:
         if one.verdict is not Verdict.PASS:
             yield from _change_lines(one, names)
+    yield from _unconfirmed_lines(judgement, names)
     yield from _unjudged_lines(judgement)
     for required in judgement.required:
         people = ", ".join(map(_shown, required.people)) or "anybody but the author"
@@ -58,10 +60,22 @@ def _change_lines(one: JudgedChange, names: Names) -> Iterator[str]:
         yield f"    {_shown(change.before)} -> {_shown(change.after)}"
     if change.reason:
         yield f"    {_shown(change.reason)}"
+    if trial := shown_trial(change):
+        yield f"    {_shown(trial)}"
     for reason in one.reasons:
         yield f"    {reason.text}"
     if one.waiver:
         yield f"    waived until {one.waiver.expires} by {_shown(one.waiver.owner)}: {_shown(one.waiver.reason)}"
+
+
+def _unconfirmed_lines(judgement: Judgement, names: Names) -> Iterator[str]:
+    """The changes that pass because executing both versions showed no difference."""
+    found = [one for one in judgement.changes if one.is_unconfirmed_pass]
+    for one in found[:_SHOWN]:
+        name, trial = _shown(names.of_change(one.change)), _shown(shown_trial(one.change))
+        yield f"{one.id}  not confirmed  {name}  {trial}".rstrip()
+    if len(found) > _SHOWN:
+        yield f"not confirmed: {number(len(found) - _SHOWN, 'more change')}"
 
 
 def _unjudged_lines(judgement: Judgement) -> Iterator[str]:

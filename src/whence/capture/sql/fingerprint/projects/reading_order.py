@@ -50,6 +50,12 @@ def last_name(table: Table) -> str:
     return table.parts[-1].lower()
 
 
+def read_and_written(code: Code, project: ProjectCode) -> tuple[frozenset[Table], frozenset[Table]]:
+    """The tables that the text of a file reads and writes; a model writes its own."""
+    reads, writes = _reads_and_writes(code.sql, project.dialect, project.defaults)
+    return reads, frozenset({table_of(code.table, project.dialect)}) if code.builds is not None else writes
+
+
 def _visit(start: int, parents: Callable[[int], Iterator[int]], state: list[int], order: list[int]) -> None:
     """Depth first, without recursion: chains of models may be long."""
     stack = [(start, parents(start))] if not state[start] else []

@@ -43,8 +43,13 @@ def compare_files(
 
 
 def _compare(base: ProjectCode, head: ProjectCode, readings: Readings) -> "_Comparison":
-    base, head = _with_common_types(*_with_common_keys(base, head))
+    base, head = with_common_facts(base, head)
     return _Comparison(base, head, readings, evaluate(base, readings), evaluate(head, readings))
+
+
+def with_common_facts(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCode, ProjectCode]:
+    """Both versions with the keys and types that both have."""
+    return _with_common_types(*_with_common_keys(base, head))
 
 
 def _with_common_keys(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCode, ProjectCode]:

@@ -1,0 +1,1 @@
+"""Executing two versions of SQL on generated databases, in search of a difference between them."""

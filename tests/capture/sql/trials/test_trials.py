@@ -1,0 +1,138 @@
+"""Both versions of a query are executed: what is the same passes as not confirmed, what differs has an example."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
+from whence.capture.sql.trials import trials
+from whence.capture.sql.trials.refinement import try_changes
+from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.names import DatasetName
+
+ORDERS = {"id": "INTEGER", "status": "VARCHAR", "amount": "DECIMAL(8,2)", "day": "DATE", "customer": "INTEGER"}
+TYPES = {"orders": ORDERS, "customers": {"id": "INTEGER", "country": "VARCHAR"}}
+
+
+def project(*models: str, types: Mapping[str, Mapping[str, str]] = TYPES, dialect: str = "duckdb") -> ProjectCode:
+    """Models `m0`, `m1`, … on orders and customers."""
+    codes = tuple(
+        Code(file=f"m{n}.sql", sql=sql, content=sql, builds=DatasetName("duckdb", f"m{n}"), table=f"m{n}")
+        for n, sql in enumerate(models)
+    )
+    columns = {table: tuple(names) for table, names in TYPES.items()}
+    return ProjectCode(dialect=dialect, namespace="duckdb", codes=codes, columns=columns, types=types)
+
+
+def tried(base: ProjectCode, head: ProjectCode) -> list[ColumnChange]:
+    """The changes that the fingerprint names, tried."""
+    changes = [one for one in compare_projects(base, head) if not one.kind.is_harmless]
+    assert changes
+    return list(try_changes(changes, base, head))
+
+
+def texts(found: list[ColumnChange]) -> str:
+    return "; ".join(one.trial.text for one in found if one.trial is not None)
+
+
+SAME = [
+    (
+        "SELECT id, CASE WHEN amount > 0 THEN 'in' WHEN amount < 0 THEN 'out' ELSE 'none' END AS way FROM orders",
+        "SELECT id, coalesce(['out', 'none', 'in'][2 + sign(amount)], 'none') AS way FROM orders",
+    ),
+    (
+        "SELECT status, count(*) AS n FROM orders WHERE day >= DATE '2024-02-01' GROUP BY status",
+        "SELECT status, sum(1)::BIGINT AS n FROM orders WHERE NOT coalesce(day < DATE '2024-02-01', true) GROUP BY 1",
+    ),
+]
+MISSES = [
+    (SAME[0][0], SAME[0][1].replace(", 'none')", ", 'in')"), "amount NULL"),
+    (SAME[1][0], SAME[1][1].replace(", true", ", false"), "day NULL"),
+    (SAME[1][0], SAME[1][0].replace(">=", ">"), "2024-02-01"),
+]
+
+
+@pytest.fixture(autouse=True)
+def few_databases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough for such small queries."""
+    monkeypatch.setattr(trials, "DATABASES", 40)
+    monkeypatch.setattr(trials, "MORE_DATABASES", 20)
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_versions_without_a_difference_are_not_confirmed(one: str, other: str) -> None:
+    found = tried(project(one), project(other))
+    assert {one.kind for one in found} == {ChangeKind.NOT_CONFIRMED}, texts(found)
+    assert texts(found).startswith("no difference was found on ")
+
+
+@pytest.mark.parametrize(("one", "other", "value"), MISSES)
+def test_a_near_miss_is_confirmed_with_the_smallest_example(one: str, other: str, value: str) -> None:
+    found = tried(project(one), project(other))
+    assert ChangeKind.NOT_CONFIRMED not in {change.kind for change in found}
+    trial = found[0].trial
+    assert trial is not None
+    assert value in trial.text
+    assert sum(len(table.rows) for table in trial.inputs) <= 2, trial
+    assert trial.before != trial.after
+
+
+def test_the_same_versions_have_the_same_example() -> None:
+    one, other, _ = MISSES[0]
+    assert tried(project(one), project(other)) == tried(project(one), project(other))
+
+
+def test_of_the_named_columns_only_those_that_differ_are_confirmed() -> None:
+    base = "SELECT id * 2 AS twice, upper(status) AS status FROM orders"
+    head = "SELECT id + id AS twice, upper(trim(status)) AS status FROM orders"
+    found = {one.column: one.kind for one in tried(project(base), project(head))}
+    assert found == {"twice": ChangeKind.NOT_CONFIRMED, "status": ChangeKind.VALUES}
+
+
+def test_logic_that_moves_between_models_is_executed_in_their_order() -> None:
+    size = "CASE WHEN amount > 7 THEN 'big' ELSE 'small' END AS size"
+    base = project("SELECT id, amount FROM orders WHERE amount > 5", f"SELECT id, {size} FROM m0")
+    moved = "SELECT id, ['small', 'big'][1 + (amount > 7)::INTEGER] AS size FROM m0 WHERE amount > 5"
+    head = project("SELECT id, amount FROM orders", moved)
+    kinds = {one.dataset.name: one.kind for one in tried(base, head)}
+    assert kinds == {"m0": ChangeKind.ROWS, "m1": ChangeKind.NOT_CONFIRMED}
+
+
+def test_other_ties_stay_a_change() -> None:
+    base = "SELECT id, row_number() OVER (PARTITION BY customer ORDER BY day, id) AS n FROM orders"
+    head = "SELECT id, row_number() OVER (PARTITION BY customer ORDER BY day) AS n FROM orders"
+    assert [one.kind for one in tried(project(base), project(head))] == [ChangeKind.VALUES]
+
+
+UNTRIED = [
+    ("SELECT id, amount + random() AS x FROM orders", "SELECT id, random() + amount * 1 AS x FROM orders", {}, "rand"),
+    ("SELECT 1 FROM orders WHERE day < current_date", "SELECT 1 FROM orders WHERE day <= current_date", {}, "current"),
+    ("SELECT id FROM orders WHERE 1 = 0", "SELECT id FROM orders WHERE id <> id", {}, "rows on 0 of"),
+    (SAME[1][0], SAME[1][1], {"dialect": "spark"}, "dialect of spark"),
+    (SAME[1][0], SAME[1][1], {"types": {}}, "types of the columns of orders are not known"),
+    ("SELECT id FROM orders, '/etc/passwd'", "SELECT id + 0 AS id FROM orders, '/etc/passwd'", {}, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "more", "why"), UNTRIED)
+def test_what_is_not_executed_faithfully_keeps_its_class(
+    one: str, other: str, more: Mapping[str, str], why: str
+) -> None:
+    found = tried(project(one, **more), project(other, **more))  # type: ignore[arg-type]
+    assert ChangeKind.NOT_CONFIRMED not in {change.kind for change in found}
+    assert "not tried: " in texts(found)
+    assert why in texts(found)
+
+
+def test_a_key_that_both_versions_declare_is_honoured() -> None:
+    sqls = (
+        "SELECT DISTINCT id, upper(country) AS c FROM customers",
+        "SELECT id, upper(country) || '' AS c FROM customers",
+    )
+    assert {one.kind for one in tried(*map(project, sqls))} == {ChangeKind.ROWS}
+    keys = {"customers": (UniqueKey(columns=("id",), is_complete=True),)}
+    one, other = (replace(project(sql), keys=keys) for sql in sqls)
+    assert {change.kind for change in tried(one, other)} == {ChangeKind.NOT_CONFIRMED}
+    assert {change.kind for change in tried(one, project(sqls[1]))} == {ChangeKind.ROWS}
