@@ -28,6 +28,8 @@ class FileCase:
     lost: str
     release: str
     unknown: frozenset[str] = frozenset()
+    failure: str = "no connection"
+    """A part of the message of what fails, or of a part that cannot be read."""
 
 
 INSERT = "INSERT INTO totals (who, gross) SELECT customer, sum(amount) * 1.2 FROM orders GROUP BY customer"
@@ -82,6 +84,48 @@ def _run_dbt(project: Path, *words: str, code: int = 0) -> None:
     assert done.returncode == code, done.stdout + done.stderr
 
 
+LOOK = """connection: "shop"
+explore: orders {}
+view: orders {
+  dimension: customer {}
+  measure: gross { type: number sql: SUM(${TABLE}.amount) * 1.2 ;; }
+}
+"""
+BOARD = """- dashboard: totals
+  elements:
+  - {name: gross by customer, model: shop, explore: orders, fields: [orders.customer, orders.gross]}
+"""
+
+
+def write_lookml(folder: Path, fails: bool) -> list[str]:
+    """A project with a dashboard, and a view that is broken."""
+    (folder / "shop.model.lkml").write_text(LOOK)
+    (folder / "totals.dashboard.lookml").write_text(BOARD)
+    (folder / "connections.yaml").write_text(f"shop: postgresql://ada:{SECRET}@db:5432/shop/public\n")
+    if fails:
+        (folder / "users.view.lkml").write_text("view: users {")
+    return ["run", "lookml", "--set", f"folder={folder}", "--set", "connections=connections.yaml"]
+
+
+BOOK = f"""<workbook version='18.1'><datasources><datasource name='shop'>
+<connection class='postgres' dbname='shop' server='db' password='{SECRET}'>
+<relation name='orders' table='[public].[orders]' type='table' /></connection>
+<column caption='Gross' name='[Calculation_1]'><calculation formula='SUM([amount]) * 1.2' /></column>
+</datasource></datasources>
+<worksheets><worksheet name='gross by customer'><table>
+<rows>[shop].[none:customer:nk]</rows><cols>[shop].[usr:Calculation_1:qk]</cols></table></worksheet></worksheets>
+<dashboards><dashboard name='totals'><zones><zone name='gross by customer' /></zones></dashboard></dashboards>
+</workbook>"""
+
+
+def write_workbook(folder: Path, fails: bool) -> list[str]:
+    """A workbook with a dashboard, and one that is broken."""
+    (folder / "shop.twb").write_text(BOOK)
+    if fails:
+        (folder / "users.twb").write_text(BOOK[:-20])
+    return ["run", "tableau", "--set", f"folder={folder}"]
+
+
 FILE_CASES = (
     FileCase(
         "sql-log",
@@ -102,5 +146,37 @@ SLOW_FILE_CASES = (
         "Python models, SQL that macros run by themselves",
         "dbt-core 1.11",
     ),
+    FileCase(
+        "lookml",
+        write_lookml,
+        frozenset(
+            (
+                "orders.customer -> gross by customer.orders.customer",
+                "orders.amount -> gross by customer.orders.gross",
+                "gross by customer.orders.customer -> totals.orders.customer",
+                "gross by customer.orders.gross -> totals.orders.gross",
+            )
+        ),
+        lambda folder: ("postgres://db:5432", "shop.public.orders"),
+        "dashboards that are in no file, Liquid that a user decides (named), owners",
+        "lkml 1.3.7",
+        failure="ends inside a block",
+    ),
+    FileCase(
+        "tableau",
+        write_workbook,
+        frozenset(
+            (
+                "orders.customer -> gross by customer.customer",
+                "orders.amount -> gross by customer.Gross",
+                "gross by customer.customer -> totals.customer",
+                "gross by customer.Gross -> totals.Gross",
+            )
+        ),
+        lambda folder: ("postgres://db:5432", "shop.public.orders"),
+        "blends (named), table calculations as such, owners",
+        "workbooks of 9.0 to 2024.2",
+        failure="no XML",
+    ),
 )
-"""Captures whose system takes long to start: `--long`."""
+"""Captures whose system takes long to start, or that differ from others in `translate` alone: `--long`."""

@@ -59,10 +59,12 @@ def make_query(explore: Explore, element: Element) -> Query:
     expressions = _Expressions(explore, element.computed)
     outputs, unread, gaps = dict[str, str](), dict[str, str](), list[str]()
     for name in (*element.fields, *element.computed):
+        used = set(explore.used)
         try:
             outputs[name] = expressions.of(name)
         except ArtifactError as error:
             unread[name] = error.reason
+            explore.used = used
     conditions = [f"{one} IS NOT NULL" for one in _known(expressions, element.filters, gaps)]
     if element.spec.get("filter_expression"):
         conditions += _known(expressions, (str(element.spec["filter_expression"]),), gaps, expressions.looker)

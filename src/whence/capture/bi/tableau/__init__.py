@@ -1,0 +1,1 @@
+"""Workbooks and data sources of Tableau, as its files have them."""
