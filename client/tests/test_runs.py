@@ -76,6 +76,8 @@ def test_a_run_reports_what_it_reads_and_writes_column_by_column(sent: MemoryOut
     assert [one["name"] for one in facets["schema"]["fields"]][:2] == ["day", "total"]
     masked = facets["columnLineage"]["fields"]["who"]["inputFields"][0]["transformations"][0]
     assert (masked["masking"], masked["description"]) == (True, "md5(users.email)")
+    formulas = [one["transformations"][0]["description"] for one in facets["columnLineage"]["dataset"]]
+    assert formulas == ["status = 'paid'", "id", "id", "day"]
     assert event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 3
     assert event["job"]["facets"]["whence_code"]["path"].endswith("test_runs.py")
     assert "extractionError" not in event["run"]["facets"]

@@ -25,7 +25,8 @@ def scripts() -> list[str]:
     """The shell text of every step."""
     steps = [step["run"] for step in loaded(ACTION)["runs"]["steps"] if "run" in step]
     job = loaded(TEMPLATE)["whence-gate"]
-    hooks = [one["entry"] for one in loaded(ROOT / ".pre-commit-hooks.yaml") if one["id"] == "whence-gate"]
+    hooks = [one["entry"] for one in loaded(ROOT / ".pre-commit-hooks.yaml") if "gate" in one["id"]]
+    assert len(hooks) == 2
     guide = (ROOT / "docs/how-to/gate.md").read_text("utf-8")
     fenced = re.findall(r"^```(\w*)\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
     blocks = [text for language, text in fenced if not language]

@@ -140,6 +140,16 @@ def test_a_run_that_does_not_report_the_output_leaves_it_unknown(
     assert (found["verdict"], kinds(found)) == ("unknown", [("shop/daily", "unknown")])
 
 
+@pytest.mark.parametrize(("last", "changes"), [("", [("total", "removed")]), (FORMULA, [])])
+def test_the_last_run_of_a_job_counts_whoever_ran_it(
+    work: Checkout, store: str, last: str, changes: list[tuple[str, str]]
+) -> None:
+    first = event("daily.ci.daily", written(CI, total="" if last else FORMULA), CI[1], run=1)
+    second = json.loads(event("daily.ci.daily", written(CI, total=last), CI[1], run=2))
+    second["job"]["namespace"] = "user_bob"
+    assert kinds(judged(work, store, [json.dumps(second).encode(), first])) == changes
+
+
 def test_names_that_are_not_those_of_production_leave_it_unknown(work: Checkout, store: str) -> None:
     found = judged(work, store, [head()], "--run-rename", "file:/tmp/c=s3://lake:shop")
     assert kinds(found) == [("shop/daily", "unknown")]

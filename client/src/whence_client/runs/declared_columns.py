@@ -52,7 +52,7 @@ def declare_columns(columns: Mapping[str, Any], rows: Mapping[str, Any], inputs:
             unexplained[target] = NOT_CAPTURED if target in scope.problems else NO_SOURCE
     for subtype, value in rows.items():
         for edge in scope.edges(None, value):
-            edges.append(ColumnEdge(edge.source, None, INDIRECT, subtype, edge.description))
+            edges.append(ColumnEdge(edge.source, None, INDIRECT, subtype, edge.description or edge.source.field))
     return Declaration(column_facets(edges, method="declared", unexplained=unexplained), scope.problems)
 
 

@@ -34,25 +34,31 @@ class RunReport:
     output: DatasetName
     lineage: OutputLineage
     location: Mapping[str, Any]
+    run: str
 
 
 @dataclass(frozen=True, slots=True)
 class HeadRuns:
-    """The reports of the runs of a head's code."""
+    """The reports of the runs of a head's code, those of earlier runs first."""
 
     reports: tuple[RunReport, ...] = ()
 
     def find(self, job: JobName, output: DatasetName, file: str, repository: str) -> OutputLineage | None:
-        """What the head's job, or another job of the same file, writes into an output; None if no run reports it."""
+        """What the head's job, or another job of the same file, writes into an output; None if no run reports it.
+
+        The last run of a job counts. Jobs of one name are one job, in whichever namespace somebody runs it.
+        """
         found = [
-            one.lineage
+            one
             for one in self.reports
             if one.output == output and (one.job == job or is_code_of(one.location, file, repository))
         ]
         if not found:
             return None
-        columns = {name: type_ for one in found for name, type_ in one.columns.items()}
-        edges = dict.fromkeys(edge for one in found for edge in one.edges)
+        last = {one.job.name: one.run for one in found}
+        counted = [one.lineage for one in found if one.run == last[one.job.name]]
+        columns = {name: type_ for one in counted for name, type_ in one.columns.items()}
+        edges = dict.fromkeys(edge for one in counted for edge in one.edges)
         return OutputLineage(columns=columns, edges=tuple(edges))
 
 
@@ -61,8 +67,9 @@ NO_RUNS = HeadRuns()
 
 @dataclass(slots=True)
 class _Run:
-    """The events of one run, or of one job at design time."""
+    """The events of one run, or of one job at design time. `began`: the time of its first event (µs)."""
 
+    began: int
     ended_well: bool = False
     failed: bool = False
     reports: list[RunReport] = field(default_factory=list)
@@ -82,7 +89,8 @@ def read_runs(path: Path, renames: Sequence[str] = ()) -> HeadRuns:
         raise ArtifactError(str(path), f"it cannot be read: {error}") from None
     if not runs:
         raise ArtifactError(str(path), "it has no event of a run: did the capture write to this file?")
-    return HeadRuns(tuple(one for run in runs.values() if run.ended_well and not run.failed for one in run.reports))
+    counted = sorted((one for one in runs.values() if one.ended_well and not one.failed), key=lambda one: one.began)
+    return HeadRuns(tuple(report for run in counted for report in run.reports))
 
 
 def _add(runs: dict[str, _Run], body: bytes, place: str, rename: Rename) -> None:
@@ -93,7 +101,9 @@ def _add(runs: dict[str, _Run], body: bytes, place: str, rename: Rename) -> None
     if isinstance(event, DatasetEvent):
         return
     is_run = isinstance(event, RunEvent)
-    run = runs.setdefault(str(event.run.name) if isinstance(event, RunEvent) else str(event.job.name), _Run())
+    name = str(event.run.name) if isinstance(event, RunEvent) else str(event.job.name)
+    run = runs.setdefault(name, _Run(began=event.time))
+    run.began = min(run.began, event.time)
     state = event.state if isinstance(event, RunEvent) else RunState.COMPLETE
     run.ended_well |= state is RunState.COMPLETE or not is_run
     run.failed |= state in (RunState.FAIL, RunState.ABORT)
@@ -104,11 +114,11 @@ def _add(runs: dict[str, _Run], body: bytes, place: str, rename: Rename) -> None
         for edge in one.edges
     ]
     for output in event.outputs:
-        if report := _report(event.job, output, edges, rename):
+        if report := _report(name, event.job, output, edges, rename):
             run.reports.append(report)
 
 
-def _report(job: Job, output: Dataset, edges: Sequence[Edge], rename: Rename) -> RunReport | None:
+def _report(run: str, job: Job, output: Dataset, edges: Sequence[Edge], rename: Rename) -> RunReport | None:
     """What an event reports of an output; None without its columns."""
     name = rename(output.name)
     own = tuple(one for one in edges if _dataset_of(one.target) == name)
@@ -118,7 +128,7 @@ def _report(job: Job, output: Dataset, edges: Sequence[Edge], rename: Rename) ->
         return None
     location = next((one.payload for one in job.facets if one.key == "sourceCodeLocation"), "{}")
     lineage = OutputLineage(columns=columns, edges=own)
-    return RunReport(job=job.name, output=name, lineage=lineage, location=msgspec.json.decode(location))
+    return RunReport(job=job.name, output=name, lineage=lineage, location=msgspec.json.decode(location), run=run)
 
 
 def _top_level(columns: Mapping[str, str]) -> dict[str, str]:
