@@ -125,7 +125,7 @@ class Connection:
                 raise ServerVersionError(self.url, "it does not support this question")
             case Problem(status=422, name=str(name), candidates=tuple(candidates)):
                 raise AmbiguousNodeError(name, candidates)
-            case Problem(status=409, reason=reason, pointer="/act"):
+            case Problem(status=409, reason=reason, pointer="/act" | "/end" | "/node"):
                 raise QuestionError("", reason)
             case Problem(status=400 | 422, reason=reason, pointer=pointer):
                 raise QuestionError(pointer.removeprefix("/query/").lstrip("/"), reason)

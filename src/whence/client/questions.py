@@ -9,6 +9,7 @@ import msgspec
 from whence.client.acts.breakers import IncidentQuestions
 from whence.client.acts.certification import CertificationQuestions
 from whence.client.acts.containment import ContainmentPlan, RerunPlan, RollbackPoint
+from whence.client.acts.lineage_baselines import LineageBaselineQuestions
 from whence.client.acts.policies import PolicyQuestions
 from whence.client.acts.reports import ReportQuestions
 from whence.client.acts.twins import TwinQuestions
@@ -77,7 +78,14 @@ _FACTS_AT_ONCE = 50
 _CHECKS_AT_ONCE, _ROWS_AT_ONCE = 20, 1_000
 
 
-class Client(CertificationQuestions, IncidentQuestions, PolicyQuestions, ReportQuestions, TwinQuestions):
+class Client(
+    CertificationQuestions,
+    IncidentQuestions,
+    LineageBaselineQuestions,
+    PolicyQuestions,
+    ReportQuestions,
+    TwinQuestions,
+):
     """A client of one server, and a context manager. Thread-safe.
 
     Each question raises NodeNotFoundError (with the nearest names), AmbiguousNodeError (with all candidates),

@@ -22,8 +22,9 @@ They carry facets as all datasets do, but listings of datasets leave them out.
 class RegistryKind(StrEnum):
     """The kind of thing that a dataset of the registry represents. The dataset's name is `<kind>/<name>`; of what a
     gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit, change or node, and one for a person;
-    of objectives, certification, policies, incidents, their notifications and containment, `<kind>/<objective, rule,
-    dataset or incident>/<declaration, act, transition, notification or step>/<namespace>`, with ids.
+    of objectives, certification, policies, lineage baselines, incidents, their notifications and containment,
+    `<kind>/<objective, rule, dataset or incident>/<declaration, act, transition, notification or step>/<namespace>`,
+    with ids.
     """
 
     NAMESPACE = "namespace"
@@ -42,6 +43,7 @@ class RegistryKind(StrEnum):
     CERTIFICATION_RULE = "certification-rule"
     POLICY = "policy"
     RULE_TRANSITION = "rule-transition"
+    LINEAGE_BASELINE = "lineage-baseline"
 
     def dataset_of(self, name: str) -> DatasetName:
         """The dataset that represents the thing with this name."""
@@ -71,6 +73,7 @@ _KEYS = {
     RegistryKind.CERTIFICATION_RULE: 2,
     RegistryKind.POLICY: 2,
     RegistryKind.RULE_TRANSITION: 2,
+    RegistryKind.LINEAGE_BASELINE: 2,
 }
 
 

@@ -127,3 +127,35 @@ def test_a_mistake_sends_nothing(api: Api, tmp_path: Path) -> None:
     assert "did you mean 'namespaces'?" in checked.stdout
     assert ask("apply", str(file), "--url", f"http://127.0.0.1:{api.port}").exit_code == 2
     assert ask("list", "--status", "nonsense", "--url", f"http://127.0.0.1:{api.port}").exit_code == 2
+
+
+def test_lineage_is_accepted_shown_and_ended(api: Api) -> None:
+    url, name = ("--url", f"http://127.0.0.1:{api.port}"), str(REVENUE)
+    invoke = CliRunner().invoke
+
+    def lineage(*words: str) -> Result:
+        return invoke(app, ["lineage", *words])
+
+    nothing = lineage("baseline", name, "--store", api.store_url)
+    assert (nothing.exit_code, nothing.stdout.split()[:2]) == (7, ["no", "baseline"])
+    assert "accept one" in lineage("list", *url).stdout
+    assert lineage("end", name, "--reason", "x", *url).exit_code == 2
+    done = lineage("accept", name, "--reason", "right \x1b[31m", *url)
+    assert (done.exit_code, done.stdout.split()[0]) == (0, "ok"), done.output
+    assert "\x1b[31m" not in done.stdout
+    changed = json.loads(written(REVENUE, time.time_ns() // 1_000, 950))
+    facet = changed["outputs"][0]["facets"]["columnLineage"]["fields"]["sum"]["inputFields"][0]
+    facet["transformations"][0]["description"] = "AVG(amount)"
+    assert api.post(changed).status == 201
+    assert api.ask("GET", "/api/v2/progress?wait_for=head&timeout=20").status == 200
+    shown = lineage("baseline", name, *url, "--output", "json")
+    document = json.loads(shown.stdout)
+    assert (shown.exit_code, document["state"]) == (5, "drifted")
+    assert document == json.loads(lineage("baseline", name, "--store", api.store_url, "--output", "json").stdout) | {
+        "at": document["at"]
+    }
+    text = lineage("baseline", name, *url).stdout
+    assert "SUM(amount)" in text
+    assert "AVG(amount)" in text
+    assert lineage("list", *url).stdout.startswith("drifted")
+    assert lineage("end", name, "--reason", "over", *url).exit_code == 0

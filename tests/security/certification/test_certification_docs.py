@@ -16,6 +16,7 @@ from whence.model.names import DatasetName
 
 __all__ = ["shop"]
 
+JSON_BODY = {"Content-Type": "application/json"}
 REVENUE = DatasetName("postgres://db:5432", "shop.gold.daily_revenue")
 RULE = f"""\
 version: 1
@@ -54,12 +55,12 @@ def violated(at: int) -> bytes:
 def test_every_example_is_answered_as_it_says(shop: House) -> None:
     ada, at = shop.key("ada", Role.ADMIN), now()
     examples = EXAMPLE.findall(page("docs/reference/http-certification.md"))
-    assert len(examples) == 10
+    assert len(examples) == 13
 
     async def work(client: httpx.AsyncClient) -> None:
         await send(client, ada, written(REVENUE, at, 1), *ruled(at, RULE), *declared(at, POLICY), violated(at))
-        for method, target, _, status, documented in examples:
-            answer = await client.request(method, target, headers=ada)
+        for method, target, body, status, documented in examples:
+            answer = await client.request(method, target, content=body or None, headers=ada | JSON_BODY)
             assert answer.status_code == int(status), (target, answer.text)
             assert shape(answer.json()) == shape(json.loads(documented)), (target, answer.text)
 

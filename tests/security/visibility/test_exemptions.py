@@ -67,6 +67,8 @@ TIMED = (
     "/api/v2/certifications",
     "/api/v2/circuit-breaker",
     "/api/v2/nodes/{node}/quality-score",
+    "/api/v2/nodes/{node}/lineage-baseline",
+    "/api/v2/lineage-baselines",
 )
 """The time is in their answers."""
 PEOPLE: Mapping[str, tuple[Grant, ...]] = {

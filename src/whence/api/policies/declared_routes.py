@@ -23,6 +23,7 @@ from whence.govern.rule_states.documents import (
     visible_states,
 )
 from whence.govern.rule_states.records import list_rule_transitions
+from whence.model.records.rule_transitions import RuleKindText
 from whence.query.answers.instants import past_instant
 
 routes = APIRouter(prefix="/api/v2", tags=["policies"], responses=MISSING)
@@ -58,14 +59,14 @@ StateWord = Literal["ok", "violated", "ended", "certified", "not certified", "no
 def list_rule_states(
     view: NewestView,
     viewer: Asker,
-    kind: Annotated[Literal["policy", "certification"] | None, Query(description="only of these rules")] = None,
+    kind: Annotated[RuleKindText | None, Query(description="only of these rules")] = None,
     rule: Annotated[Plain, Query(description="only of the policy with this name")] = "",
     state: Annotated[list[StateWord], Query(description="only those in one of these states")] = _OPEN,  # type: ignore[assignment]
     as_of: Annotated[Plain | None, Query(description="at this time: `2026-11-20T06:00`, `2h ago`")] = None,
     limit: PageLimit = 100,
     cursor: Cursor = "",
 ) -> Response:
-    """List what policies and rules of certification say of datasets, the latest change first.
+    """List what policies, rules of certification and lineage baselines say of datasets, the latest change first.
 
     A running server records each change within seconds; the state is that of the last recorded one.
     """

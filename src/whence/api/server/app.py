@@ -18,7 +18,7 @@ from whence.api.auth.wiring import Security, secure
 from whence.api.catalog import contract_routes, fact_routes
 from whence.api.catalog import routes as catalog_routes
 from whence.api.catalog.assertions import AssertionWriter
-from whence.api.certification import badge_routes, public_badges, score_routes
+from whence.api.certification import badge_routes, baseline_routes, public_badges, score_routes
 from whence.api.certification import routes as certification_routes
 from whence.api.collector.collect import Collector
 from whence.api.collector.fast_path import PATHS, FastPath
@@ -167,6 +167,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         promotions.writes,
         containment.writes,
         incident_acts.writes,
+        baseline_routes.writes,
         quarantine.writes(log, collector),
     ):
         app.include_router(needing(Action.STEWARD, router))
@@ -176,7 +177,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
     yield from (promotions.reads, slo_routes.routes, certification_routes.routes, badge_routes.routes)
-    yield policy_declarations.routes
+    yield from (policy_declarations.routes, baseline_routes.routes)
     yield from (incident_routes.routes, breakers.routes, containment.reads, score_routes.routes)
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes, report_routes.routes)
 

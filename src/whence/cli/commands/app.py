@@ -25,6 +25,7 @@ from whence.cli.commands.rules import (
     contracts,
     gamedays,
     incidents,
+    lineage,
     policies,
     quality_score,
     reports,
@@ -263,6 +264,7 @@ profiles.add_to(app)
 app.add_typer(contracts.app)
 app.add_typer(slos.app)
 app.add_typer(certification.app)
+app.add_typer(lineage.app)
 app.add_typer(incidents.app)
 breaker.add_to(app)
 quality_score.add_to(app)

@@ -31,7 +31,7 @@ from whence.govern.incidents.sources import (
     tier_of,
     without_contracted,
 )
-from whence.govern.rule_states.findings import certification_findings, policy_findings
+from whence.govern.rule_states.findings import certification_findings, lineage_findings, policy_findings
 from whence.govern.rule_states.records import list_rule_transitions
 from whence.govern.slos.records import list_declarations, list_transitions
 from whence.model.catalog import RunDatasets
@@ -138,6 +138,7 @@ def _read_findings(catalog: Catalog, graph: ContractGraph, streaks: Streaks, at:
     yield from of_data
     transitions = list_rule_transitions(catalog, until=at)
     yield from policy_findings(transitions)
+    yield from lineage_findings(transitions)
     yield from certification_findings(transitions, of_data)
 
 

@@ -171,6 +171,8 @@ def _what(one: Finding, viewer: Viewer) -> str:
             return f"policy {rule} is violated"
         case FindingKind.CERTIFICATION:
             return "it is no longer certified"
+        case FindingKind.LINEAGE:
+            return "its lineage differs from the accepted one"
 
 
 def notify_rule_of(one: Incident) -> str | None:
@@ -225,7 +227,7 @@ def act_document(one: Act, viewer: Viewer) -> IncidentAct:
 def _rule(one: Finding, viewer: Viewer) -> str | None:
     """What found it, if its text is the name of something that the viewer may see."""
     match one.kind:
-        case FindingKind.SLO | FindingKind.POLICY | FindingKind.CERTIFICATION:
+        case FindingKind.SLO | FindingKind.POLICY | FindingKind.CERTIFICATION | FindingKind.LINEAGE:
             return one.rule
         case FindingKind.RUN:
             return one.rule if _sees(one.rule, viewer) else None

@@ -20,6 +20,7 @@ class FindingKind(StrEnum):
     CONTRACT = "contract"
     POLICY = "policy"
     CERTIFICATION = "certification"
+    LINEAGE = "lineage"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +51,16 @@ class Finding:
 
     @property
     def family(self) -> str:
-        """Findings of one family explain one another; empty: that data is wrong. What a policy forbids, or a
-        certification that lapsed, explains no wrong data, and it lasts.
+        """Findings of one family explain one another; empty: that data is wrong. What a policy forbids, a
+        certification that lapsed, or lineage that differs explains no wrong data, and it lasts.
         """
         match self.kind:
             case FindingKind.POLICY:
                 return f"policy {self.rule}"
             case FindingKind.CERTIFICATION:
                 return "certification"
+            case FindingKind.LINEAGE:
+                return "lineage"
             case FindingKind.SLO | FindingKind.RUN | FindingKind.CHECK | FindingKind.CONTRACT:
                 return ""
 

@@ -21,6 +21,7 @@ _RULES = {
     FindingKind.CONTRACT: "contract rule {rule} is violated",
     FindingKind.POLICY: "policy {rule} is violated",
     FindingKind.CERTIFICATION: "it is no longer certified",
+    FindingKind.LINEAGE: "its lineage differs from the accepted one",
 }
 _PLAIN_RULES = {
     FindingKind.CHECK: "a check fails",

@@ -1,4 +1,4 @@
-"""What the declared rules in a store say at a time, and the transitions that are to be recorded."""
+"""What the declared rules and lineage baselines in a store say at a time, and which transitions are to be recorded."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from whence.govern.certification.current import CertifiedDataset, certify, list_
 from whence.govern.certification.records import CERTIFICATION
 from whence.govern.contracts.evaluation.observations import Observed
 from whence.govern.declared_rules import held_rules
+from whence.govern.lineage_baselines.current import compare_baselines
 from whence.govern.policies.evaluation import Evaluation
 from whence.govern.policies.proposed_estate import evaluate_graph
 from whence.govern.policies.records import declared_files, held_policies
@@ -17,7 +18,12 @@ from whence.govern.rule_states.records import (
     list_rule_transitions,
     rule_transition_event,
 )
-from whence.govern.rule_states.states import certification_states, find_new_transitions, policy_states
+from whence.govern.rule_states.states import (
+    certification_states,
+    find_new_transitions,
+    lineage_states,
+    policy_states,
+)
 from whence.model.names import DatasetName
 from whence.model.records.certification import CertificationText
 from whence.query.ports.catalog import Catalog
@@ -44,7 +50,8 @@ def evaluate_rules(catalog: Catalog, graph: Observed, now: int) -> EvaluatedRule
     certified = list(_certify(catalog, graph, now))
     statuses = {one.name: one.found.status for one in certified if one.found.rules}
     found = _evaluate_policies(catalog, graph, now, statuses)
-    states = [*certification_states(certified), *(policy_states(found.findings) if found else ())]
+    drift = lineage_states(compare_baselines(catalog, graph, now))
+    states = [*certification_states(certified), *(policy_states(found.findings) if found else ()), *drift]
     held = {(one.namespace, one.record.name) for one in held_policies(catalog, now)}
     are_all = found is None or found.complete
     return EvaluatedRules(at=now, new=tuple(find_new_transitions(states, last, now, held, are_all=are_all)))

@@ -1,9 +1,10 @@
-"""The findings of declared rules, by their recorded transitions: a violated policy, a certification that lapsed. Pure.
+"""The findings of declared rules and lineage baselines, by their recorded transitions: a violated policy, lineage that
+differs from the accepted one, a certification that lapsed. Pure.
 
-A violated policy is a ticket. So is a certification that lapsed, unless a finding of its data says why.
+The first two are tickets. So is a certification that lapsed, unless a finding of its data says why.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from whence.govern.incidents.findings import Finding, FindingKind, finding_id
@@ -13,14 +14,24 @@ _LAPSED = frozenset({"not certified", "not evaluated"})
 
 
 def policy_findings(transitions: Iterable[RuleTransition]) -> Iterator[Finding]:
-    """The findings of policies, by their transitions in order. That it is not evaluated any more ends no violation."""
+    """The findings of policies, by their transitions in order."""
+    return _while_violated((one for one in transitions if one.record.rule_kind == "policy"), _policy)
+
+
+def lineage_findings(transitions: Iterable[RuleTransition]) -> Iterator[Finding]:
+    """The findings of lineage that differs from its baseline, by their transitions in order."""
+    return _while_violated((one for one in transitions if one.record.rule_kind == "lineage"), _drift)
+
+
+def _while_violated(
+    transitions: Iterable[RuleTransition], begin: Callable[[RuleTransition], Finding]
+) -> Iterator[Finding]:
+    """One finding for each violation. That it is not evaluated any more ends none."""
     current: dict[str, Finding] = {}
     for one in transitions:
-        if one.record.rule_kind != "policy":
-            continue
         found = current.pop(one.record.subject, None)
         if found is None and one.record.after == "violated":
-            current[one.record.subject] = _policy(one)
+            current[one.record.subject] = begin(one)
         elif found is not None and one.record.after in ("violated", "not evaluated"):
             current[one.record.subject] = found
         elif found is not None:
@@ -56,6 +67,21 @@ def _policy(one: RuleTransition) -> Finding:
         since=one.time,
         ticket_since=one.time,
         notify_rule="a policy is violated",
+        reason=one.record.reason,
+    )
+
+
+def _drift(one: RuleTransition) -> Finding:
+    columns = one.record.columns
+    return Finding(
+        id=finding_id(FindingKind.LINEAGE, one.dataset, one.id),
+        kind=FindingKind.LINEAGE,
+        rule="lineage",
+        dataset=one.dataset,
+        column=columns[0] if len(columns) == 1 else "",
+        since=one.time,
+        ticket_since=one.time,
+        notify_rule="its lineage differs from the accepted one",
         reason=one.record.reason,
     )
 

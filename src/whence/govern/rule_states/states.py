@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from whence.govern.certification.current import CertifiedDataset
 from whence.govern.certification.judge import Outcome as Required
+from whence.govern.lineage_baselines.current import ComparedBaseline
 from whence.govern.policies.policy import Finding, Outcome
 from whence.govern.rule_states.records import RuleTransition
 from whence.model.names import DatasetName, FieldName
@@ -66,6 +67,22 @@ def certification_states(certified: Iterable[CertifiedDataset]) -> Iterator[Rule
             yield RuleState(kind="certification", dataset=one.name, state=one.found.status, reason=", ".join(missing))
 
 
+def lineage_states(compared: Iterable[ComparedBaseline]) -> Iterator[RuleState]:
+    """How the lineage of datasets differs from the baselines that were accepted."""
+    for one in compared:
+        state: RuleStateText = "violated" if one.drift.state == "drifted" else one.drift.state
+        columns = (each.edge.target for each in one.drift.changes)
+        own = {each.field for each in columns if isinstance(each, FieldName) and each.dataset == one.baseline.dataset}
+        yield RuleState(
+            kind="lineage",
+            dataset=one.baseline.dataset,
+            state=state,
+            columns=tuple(sorted(own)[:MOST_COLUMNS]),
+            blocks=state == "violated",
+            reason=one.text,
+        )
+
+
 def find_new_transitions(
     states: Iterable[RuleState],
     last: Mapping[str, RuleTransition],
@@ -90,10 +107,10 @@ def find_new_transitions(
 
 
 def _is_new(one: RuleState, last: RuleTransition | None) -> bool:
-    """What is not evaluated, and blocks nothing, is recorded only as the end of something else."""
+    """What is ok, or not evaluated and blocks nothing, is recorded only as the end of something else."""
     if last is not None and last.record.after == one.state:
         return False
-    is_silent = one.kind == "policy" and one.state == "not evaluated" and not one.blocks
+    is_silent = one.kind != "certification" and not one.blocks and one.state in ("ok", "not evaluated")
     return not is_silent or (last is not None and last.record.after in _OPEN)
 
 
@@ -101,7 +118,7 @@ def _ending(last: RuleTransition, held: Collection[tuple[str, str]], *, are_all:
     record, dataset = last.record, last.dataset
     if record.rule_kind == "certification":
         state: RuleStateText = "no rule"
-    elif (dataset.namespace, record.rule) not in held:
+    elif record.rule_kind == "lineage" or (dataset.namespace, record.rule) not in held:
         state = "ended"
     elif are_all:
         state = "ok"

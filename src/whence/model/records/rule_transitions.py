@@ -13,16 +13,17 @@ from whence.model.names import DatasetName
 RULE_TRANSITION = "whence_ruleTransition"
 """The facet's key."""
 
-RuleKindText = Literal["policy", "certification"]
+RuleKindText = Literal["policy", "certification", "lineage"]
 RuleStateText = Literal["", "ok", "violated", "ended", "certified", "not certified", "no rule", "not evaluated"]
-"""Of a policy: ok, violated, not evaluated, or ended; of certification what its rules say together. Empty: before the
-first transition.
+"""Of a policy: ok, violated, not evaluated, or ended; of certification what its rules say together; of the lineage that
+was accepted: violated if it differs, and as of a policy otherwise. Empty: before the first transition.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleTransitionRecord:
-    """A change of what a policy, or all rules of certification together, say of a dataset, at the time of its event.
+    """A change of what a policy, all rules of certification together, or a lineage baseline say of a dataset, at the
+    time of its event.
 
     `rule`: the name of the policy. `columns`: those of which it does not hold. `blocks`: it is violated, or not
     evaluated on a way to a certified dataset. `previous`: the id of the transition before, empty for the first.
