@@ -1,4 +1,4 @@
-"""The verdicts on single statements: the corpora of TPC-DS, TPC-H, Spark SQL, subscriptions and care."""
+"""The verdicts on single statements: the corpora of TPC-DS, TPC-H, Spark SQL and made-up companies."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from capture.sql.fingerprint.verdicts import Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
-from capture.sql.generated import care, subscriptions, tpcds, tpch
+from capture.sql.generated import care, logistics, subscriptions, tpcds, tpch
 from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.projects.evaluation import Readings
 from whence.capture.sql.fingerprint.projects.versions import compare_projects
@@ -32,7 +32,12 @@ class _Schema:
 
 _SCHEMAS: Mapping[str, _Schema] = {
     name: _Schema({**made.TABLES, **made.TARGETS}, made.target_of)
-    for name, made in (("subscriptions", subscriptions), ("care", care), ("refactorings", subscriptions))
+    for name, made in (
+        ("subscriptions", subscriptions),
+        ("care", care),
+        ("refactorings", subscriptions),
+        ("logistics", logistics),
+    )
 }
 
 

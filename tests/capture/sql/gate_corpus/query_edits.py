@@ -1,4 +1,4 @@
-"""Edits of single statements: TPC-DS, TPC-H, subscriptions, care on DuckDB, Spark SQL, with what executing showed.
+"""Edits of single statements on DuckDB (TPC-DS, TPC-H, made-up companies) or Spark SQL, with what executing showed.
 
 `queries/<corpus>.txt` has the statements and their edits, `queries/<corpus>_truth.txt` what `query_truth.py` saw:
 
@@ -22,7 +22,7 @@ from pathlib import Path
 from capture.sql.generated import tpcds, tpch
 
 FOLDER = Path(__file__).parent / "queries"
-CORPORA = ("tpcds", "tpch", "spark", "subscriptions", "care", "refactorings")
+CORPORA = ("tpcds", "tpch", "spark", "subscriptions", "care", "refactorings", "logistics")
 _COLUMNS = ("columns", "removed", "added", "type", "values")
 TPCH = "TPC-H "
 """The beginning of the name of a query of TPC-H."""
@@ -30,6 +30,8 @@ SUBSCRIPTIONS = "subscriptions "
 """The beginning of the name of a statement on the tables of a company that sells subscriptions; DuckDB executes it."""
 CARE = "care "
 """The beginning of the name of a statement on the tables of a hospital group; DuckDB executes it."""
+LOGISTICS = "logistics "
+"""The beginning of the name of a statement on the tables of a parcel company; DuckDB executes it."""
 IN_DUCKDB = " in DuckDB"
 """The end of the name of a statement that DuckDB executes: Spark alone has no table that MERGE can write."""
 
@@ -51,7 +53,11 @@ class Edit:
     @property
     def is_on_duckdb(self) -> bool:
         """Whether DuckDB executes it."""
-        return self.is_query or self.statement.startswith((SUBSCRIPTIONS, CARE)) or self.statement.endswith(IN_DUCKDB)
+        return (
+            self.is_query
+            or self.statement.startswith((SUBSCRIPTIONS, CARE, LOGISTICS))
+            or self.statement.endswith(IN_DUCKDB)
+        )
 
     @property
     def is_query(self) -> bool:
