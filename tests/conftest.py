@@ -4,10 +4,12 @@ import gc
 import os
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import typer.testing
 from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine
 
@@ -36,6 +38,9 @@ settings.register_profile(
     "explore", settings.get_profile("whence"), max_examples=100, derandomize=False, print_blob=True
 )
 settings.load_profile("whence")
+
+# The tests run commands thousands of times in one process: the tree of all 150 commands is built once for all.
+vars(typer.testing)["_get_command"] = cache(typer.main.get_command)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

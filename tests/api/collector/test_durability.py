@@ -43,7 +43,7 @@ def test_kill_9_under_load_loses_nothing_acknowledged(serving: Serving) -> None:
     stop, acknowledged = threading.Event(), list[str]()
     with ThreadPoolExecutor(8) as threads:
         posting = [threads.submit(keep_posting, api, stop, acknowledged) for _ in range(8)]
-        for kill in range(1, 6):
+        for kill in range(1, 4):
             while len(acknowledged) < kill * 60:
                 assert not any(task.done() for task in posting)
             api.down(signal.SIGKILL)
@@ -53,7 +53,7 @@ def test_kill_9_under_load_loses_nothing_acknowledged(serving: Serving) -> None:
         task.result()
     records = api.records()
     stored = [record.key for record in records if record.kind is Kind.EVENT]
-    assert len(acknowledged) >= 300
+    assert len(acknowledged) >= 180
     assert set(acknowledged) <= set(stored)
     assert len(stored) == len(set(stored)), "what a client sent again is a receipt"
 
@@ -118,7 +118,7 @@ def test_no_mutated_event_is_a_server_error_or_harms_its_neighbours(serving: Ser
     api = serving()
     connection = http.client.HTTPConnection("127.0.0.1", api.port, timeout=30)
     statuses = []
-    for body in mutations(seed=7, n=1500):
+    for body in mutations(seed=7, n=600):
         connection.request("POST", "/lineage", body)
         response = connection.getresponse()
         response.read()

@@ -13,9 +13,17 @@ from whence.capture.sql import Catalog, read_script
 CATALOG = Catalog.from_columns(tpcds.columns(), "duckdb")
 SOME_ROWS = (1,)
 """The change of this test: of four rows in ten."""
+EVERY = 3
+"""Of the queries, every third is tried ordinarily; all with `--long`."""
 
 
-@pytest.mark.parametrize("name", tpcds.queries())
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The queries that are tried."""
+    if "name" in metafunc.fixturenames:
+        names = list(tpcds.queries())
+        metafunc.parametrize("name", names if metafunc.config.getoption("long") else names[::EVERY])
+
+
 def test_every_influence_on_a_query_of_tpcds_is_claimed(name: str) -> None:
     lineage = read_script(tpcds.queries()[name], "duckdb", CATALOG)
     assert [(statement.status, statement.unknowns) for statement in lineage] == [("parsed", ())]

@@ -18,7 +18,7 @@ from whence.govern.evidence.archive import read_directory
 
 ESTATE = Estate(3)
 NODE = str(written_dataset(ESTATE))
-FLIPS, FLIPS_LONG = 32, 1_000
+FLIPS, FLIPS_LONG = 16, 1_000
 OF_SCRIPT = 4
 """One of so many flips is shown to the script, too, which takes most of the time; with --long each."""
 AS_OF = ("--as-of", "2026-11-22T06:00")

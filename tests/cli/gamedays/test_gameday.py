@@ -30,7 +30,12 @@ def observed(scenario: Json) -> dict[str, str]:
     return {one["name"]: one["observed"] for one in scenario["criteria"]}
 
 
-@pytest.mark.parametrize("name", NAMES)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every second scenario; all with `--long`."""
+    if "name" in metafunc.fixturenames:
+        metafunc.parametrize("name", NAMES if metafunc.config.getoption("long") else NAMES[::2])
+
+
 def test_a_shipped_scenario_passes_as_the_report_card_says(name: str) -> None:
     code, found = run(name)
     (scenario,) = found["scenarios"]

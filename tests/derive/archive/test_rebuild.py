@@ -123,7 +123,8 @@ def test_only_what_archive_and_store_have_is_dropped(partly: SegmentLog, uri: st
 def test_as_of_is_a_store_of_what_was_received_before(
     spark: SparkSession, partly: SegmentLog, uri: str, store_url: str, tmp_path: Path
 ) -> None:
-    for count in (LATER + 50, 0, 60, LATER):
+    counts = (LATER + 50, 0, 60, LATER) if store_url.startswith("sqlite") else (LATER + 50,)
+    for count in counts:
         url = sqlite_url(tmp_path / f"then{count}.db") if count <= LATER else store_url
         rebuild_as_of(spark, partly, url, uri, FIRST + count * HOUR)
         assert state(url) == only(spark, tmp_path, count)

@@ -17,7 +17,7 @@ from whence.derive.kpis.series import Measured, kpis, read_series
 from whence.derive.lineage_tables.job import publish
 from whence.derive.rebuild import rebuild
 from whence.errors import TableError
-from whence.store.connection.engine import open_store
+from whence.store.connection.engine import open_store, sqlite_url
 
 SINCE = AT - timedelta(days=DAYS)
 SCORES = {"columns": 1.0, "stated": 0.5, "inferred": 0.25}
@@ -148,7 +148,8 @@ def test_the_plans_are_not_trivial() -> None:
         assert any(value not in (0, 1) for value in values), name
 
 
-def test_measurements_add_up_to_a_series(spark: SparkSession, store_url: str, tmp_path: Path) -> None:
+def test_measurements_add_up_to_a_series(spark: SparkSession, tmp_path: Path) -> None:
+    store_url = sqlite_url(tmp_path / "store.db")
     assert read_series(str(tmp_path)) == {}
     with pytest.raises(TableError, match="not published yet"):
         measure(spark, str(tmp_path), None, AT)

@@ -51,7 +51,7 @@ INDICATORS = (
     "lineage: {metric: unknownUpstream, atMost: 5%}",
     "lineage: {metric: loss}",
 )
-LOOKS, LOOKS_LONG = 25, 100
+LOOKS, LOOKS_LONG = 12, 100
 ACTS: Sequence[ActText] = ("acknowledge", "mitigate", "resolve", "comment")
 
 

@@ -23,6 +23,9 @@ from whence.govern.slos.records import Declaration, declaration_of, transition_e
 from whence.model.names import DatasetName
 from whence.model.slo_records import slo_id
 
+BACKTESTED, BACKTESTED_LONG = 150, 1_000
+"""Tables, ordinarily and with `--long`."""
+
 
 def declared(one: Objective) -> Declaration:
     id_ = slo_id(one.dataset.namespace, one.service, one.name)
@@ -113,10 +116,13 @@ def test_an_alert_is_refused_if_and_only_if_an_endless_outage_does_not_open_it()
     assert min(counts) > 80
 
 
-def test_a_backtest_of_a_thousand_hourly_tables_over_90_days_takes_less_than_ten_seconds() -> None:
-    """CPU time: other tests may run beside it."""
+def test_a_backtest_of_a_thousand_hourly_tables_over_90_days_takes_less_than_ten_seconds(
+    pytestconfig: pytest.Config,
+) -> None:
+    """A hundredth of a second for each. CPU time: other tests may run beside it."""
+    tables = BACKTESTED_LONG if pytestconfig.getoption("long") else BACKTESTED
     objectives, facts = list[Objective](), dict[DatasetName, Facts]()
-    for number in range(1_000):
+    for number in range(tables):
         rng, name = random.Random(number), DatasetName("postgres://prod:5432", f"t{number}")
         late = [hour * HOUR + rng.randrange(25 * MINUTE) for hour in range(90 * 24) if rng.random() < 0.99]
         facts[name] = Facts(writes=tuple(Write(time=MONDAY + each, rows=100) for each in late))
@@ -133,6 +139,6 @@ def test_a_backtest_of_a_thousand_hourly_tables_over_90_days_takes_less_than_ten
         )
     began = time.process_time()
     found = replay(objectives, facts, MONDAY, MONDAY + 90 * DAY)
-    assert time.process_time() - began < 10
-    assert len({one.dataset for one in found}) == 1_000
+    assert time.process_time() - began < tables / 100
+    assert len({one.dataset for one in found}) == tables
     assert any(one.notify is Notify.PAGE for one in found)

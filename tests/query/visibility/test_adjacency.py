@@ -21,7 +21,7 @@ from whence.store.connection.engine import reading, writing
 from whence.store.ingest.change_log import OWNER, close_change_version, note_changes, read_change_version
 from whence.store.snapshots.graph import StoreGraph
 
-WORLDS, WORLDS_LONG = 200, 400
+WORLDS, WORLDS_LONG = 80, 400
 """Random worlds, ordinarily and with `--long`."""
 SECRET = b"of this installation"
 

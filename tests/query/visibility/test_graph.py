@@ -27,7 +27,7 @@ from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.connection.engine import reading
 from whence.store.snapshots.graph import StoreGraph
 
-GRAPHS, GRAPHS_LONG = 2_500, 10_000
+GRAPHS, GRAPHS_LONG = 1_000, 10_000
 SECRET = b"of this installation"
 
 

@@ -1,6 +1,7 @@
 """How columns are derived, as digests: equal ones come from the same sources by the same formulas. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -73,18 +74,20 @@ def _source(one: Step, found: Mapping[FieldName, Digest]) -> Digest:
     return found.get(one.source) or _hash("source", str(one.source))
 
 
-def is_derived(column: FieldName, steps: Steps) -> bool:
-    """Whether a column is more than a copy of another one, or a copy of one that is."""
-    seen = set[FieldName]()
-    while column not in seen:
-        seen.add(column)
-        own = steps.get(column, ())
-        if not own:
-            return False
-        if len(own) > 1 or not own[0].is_copy:
-            return True
-        column = own[0].source
-    return False
+def list_derived(steps: Steps) -> AbstractSet[FieldName]:
+    """The columns that are more than a copy of another one, or a copy of one that is. Each way is gone once."""
+    known: dict[FieldName, bool] = {}
+    for column in steps:
+        way: dict[FieldName, None] = {}
+        while column not in known and column not in way:
+            way[column] = None
+            own = steps.get(column, ())
+            if len(own) == 1 and own[0].is_copy:
+                column = own[0].source
+            else:
+                known[column] = bool(own)
+        known |= dict.fromkeys(way, known.get(column, False))  # a circle of copies is of nothing
+    return {column for column in steps if known[column]}
 
 
 def sources_of(columns: Iterable[FieldName], steps: Steps) -> Iterator[FieldName]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from whence.govern.twins.derivations import Steps, digest_columns, is_derived, sources_of
+from whence.govern.twins.derivations import Steps, digest_columns, list_derived, sources_of
 from whence.model.names import DatasetName, FieldName, Node
 from whence.model.traits import Traits
 
@@ -59,7 +59,7 @@ def _groups(graph: TwinGraph) -> Iterator[tuple[DatasetName, ...]]:
     sources are not known it cannot be said.
     """
     digests = digest_columns(graph.steps)
-    derived = {one for one in graph.steps if is_derived(one, graph.steps)}
+    derived = list_derived(graph.steps)
     by_digests: dict[frozenset[str], list[DatasetName]] = {}
     for dataset, columns in _by_dataset(graph.columns).items():
         is_open = dataset in graph.unreported or not graph.unreported.isdisjoint(columns)
