@@ -51,8 +51,11 @@ def find_changes(tool: str, found: Found, cursor: Any, clock: Clock = utc_now) -
 
 
 def _is_hurt(report: Report, found: Found, last: Json) -> bool:
-    """Whether more is missing of a known report than before, which a broken file may have: it stays as it was."""
-    return bool(found.unread) and not set(_gaps(report)) <= set(last["gaps"])
+    """Whether a known report could not be read, or more of it is missing than before, which a broken file may have.
+
+    Such a report stays as it was.
+    """
+    return report.place in found.unread or (bool(found.unread) and not set(_gaps(report)) <= set(last["gaps"]))
 
 
 def _gaps(report: Report) -> list[str]:

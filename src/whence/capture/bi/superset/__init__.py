@@ -1,0 +1,1 @@
+"""Superset: charts and dashboards of a server, by its REST API."""
