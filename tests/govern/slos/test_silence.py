@@ -1,6 +1,7 @@
 """Whether data is late cannot be known while its source is silent: budgets, alerts and states wait."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from whence.govern.slos.evaluation.judge import Judgement, judge
 from whence.govern.slos.evaluation.observations import observe_datasets
 from whence.govern.slos.evaluation.silence import judge_silence
 from whence.govern.slos.evaluation.states import find_states
-from whence.govern.slos.objectives import Objective
+from whence.govern.slos.objectives import Freshness, Objective
 from whence.govern.slos.slo_file import read_slos
 from whence.model.catalog import SourceJob
 from whence.model.events import RunState
@@ -113,6 +114,36 @@ def test_data_that_is_fresh_holds_whatever_its_source_does() -> None:
     assert judge(objective(), written(2, silence=silence), NOW).outcome == "holds"
 
 
+def delivery() -> Objective:
+    """Orders are there by 6:00 every day."""
+    one = {"name": "y", "dataset": str(ORDERS), "indicator": {"delivery": {"by": "06:00"}}}
+    return read_slos(
+        json.dumps({"version": 1, "service": "shop", "slos": [{**one, "objective": {"target": "90%"}}]})
+    ).objectives[0]
+
+
+def test_a_deadline_in_the_silence_is_not_judged() -> None:
+    deadline = NOW - NOW % DAY + 6 * HOUR - (DAY if NOW % DAY < 6 * HOUR else 0)
+    before = deadline - 2 * HOUR
+    writes = tuple(Write(time=before - number * DAY, rows=1) for number in (3, 2, 1))
+    lacking = judge(delivery(), Facts(writes=writes), NOW)
+    assert (lacking.outcome, lacking.since, lacking.unknown_since) == ("violated", deadline, None)
+    silence = Silence(since=before, heard=before - HOUR)
+    silent = judge(delivery(), Facts(writes=writes, silence=silence), NOW)
+    assert (silent.outcome, silent.since, silent.reason) == ("not evaluated", deadline, silence.text)
+    assert lacking.budget
+    assert silent.budget
+    assert (lacking.budget.bad, lacking.budget.suppressed) == (1, 0)
+    assert (silent.budget.bad, silent.budget.suppressed) == (0, 1)
+    assert (len(lacking.open_alerts), silent.open_alerts) == (1, ())
+    # A deadline before the silence was missed, and stays so.
+    late = Facts(writes=writes, silence=Silence(since=deadline + 1, heard=before))
+    assert judge(delivery(), late, NOW).outcome == "violated"
+    # What was delivered in time holds, whatever its source does.
+    there = Facts(writes=(*writes, Write(time=before, rows=1)), silence=silence)
+    assert judge(delivery(), there, NOW).outcome == "holds"
+
+
 def test_it_is_read_from_the_store_at_any_time(tmp_path: Path) -> None:
     """Three jobs run every hour until 10 hours ago, and the others again since an hour ago."""
     engine = open_store(sqlite_url(tmp_path / "store.db"))
@@ -137,7 +168,10 @@ def test_it_is_read_from_the_store_at_any_time(tmp_path: Path) -> None:
 
         def outcome(ago: int) -> str:
             at = NOW - ago * HOUR
-            return judge(objective(), observe_datasets(catalog, graph, [objective()], at, at)[ORDERS], at).outcome
+            # An objective that is far from its limit does not hide the silence from the other one.
+            lenient = replace(objective(), indicator=Freshness(limit=30 * DAY))
+            facts = observe_datasets(catalog, graph, [objective(), lenient], at, at)[ORDERS]
+            return judge(objective(), facts, at).outcome
 
         assert [outcome(ago) for ago in (9, 8, 6, 2)] == ["holds", "holds", "not evaluated", "not evaluated"]
         assert outcome(0) == "violated"

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from whence.govern.contracts.evaluation.quality import CheckResult, Report
 from whence.model.names import RunName
+from whence.query.answers.instants import iso
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,12 @@ class Silence:
 
     since: int
     heard: int
+
+    @property
+    def text(self) -> str:
+        """Why nobody knows whether a dataset was written."""
+        heard = iso(self.heard - self.heard % 1_000_000)
+        return f"its source has been silent since {heard}: nobody knows whether it was written"
 
 
 class _Timed(Protocol):

@@ -143,7 +143,7 @@ def _judge_freshness(one: Objective, indicator: Freshness, facts: Facts, at: int
         since=_freshness_since(last, unknown, since),
         known_since=since,
         unknown_since=unknown,
-        reason="" if unknown is None or facts.silence is None else _silence_text(facts.silence),
+        reason="" if unknown is None or facts.silence is None else facts.silence.text,
         observed=f"written last at {iso(writes[-1].time)}",
         expected=f"at most {_length(indicator.limit)} old ({indicator.age})",
         run=writes[-1].run,
@@ -174,11 +174,6 @@ def _freshness_since(last: Violation | None, unknown: int | None, since: int) ->
     return last.start if last.end is None else last.end
 
 
-def _silence_text(silence: Silence) -> str:
-    heard = iso(silence.heard - silence.heard % 1_000_000)
-    return f"its source has been silent since {heard}: nobody knows whether it was written"
-
-
 def _known(writes: Sequence[Write], since: int) -> Sequence[Write]:
     """The writes from the last one that is not after an instant."""
     first = next((i for i in range(len(writes) - 1, -1, -1) if writes[i].time <= since), 0)
@@ -204,18 +199,21 @@ def _judge_occurrences(one: Objective, facts: Facts, at: int) -> Judgement:
     judged = [each for each in counted if each.good is not None]
     if not judged:
         return _nothing_judged(one, counted, at)
+    unknown = [each for each in counted if each.is_unknown]
     violations = tuple(_streaks(judged, at))
     last, is_bad = judged[-1], bool(violations) and violations[-1].end is None
     results = [(each.time, bool(each.good)) for each in judged]
     return Judgement(
         at=at,
-        outcome=Outcome.VIOLATED if is_bad else Outcome.HOLDS,
-        since=violations[-1].start if is_bad else _good_since(judged, violations),
+        outcome=Outcome.NOT_EVALUATED if unknown else Outcome.VIOLATED if is_bad else Outcome.HOLDS,
+        since=unknown[0].time if unknown else violations[-1].start if is_bad else _good_since(judged, violations),
         known_since=judged[0].time,
+        unknown_since=unknown[0].time if unknown else None,
+        reason=unknown[0].reason if unknown else "",
         observed=last.observed,
         expected=last.expected,
         run=last.run,
-        budget=_count_budget(one, judged, suppressed, at),
+        budget=_count_budget(one, judged, suppressed | frozenset(unknown), at),
         violations=violations,
         alerts=_ordered([alert for rule in one.misses for alert in miss_alerts(rule, results)]),
         missed=tuple(missed_of(rule, results) for rule in one.misses),

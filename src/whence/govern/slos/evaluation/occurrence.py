@@ -9,7 +9,8 @@ from whence.model.names import RunName
 class Occurrence:
     """One occurrence at a time (µs), with what was observed. `good` is None if that is not known, with the reason.
 
-    `ended`: when a bad one was mended without a later occurrence, such as by a late delivery.
+    `is_unknown`: nobody knows, because the source is silent. `ended`: when a bad one was mended without a later
+    occurrence, such as by a late delivery.
     """
 
     time: int
@@ -19,4 +20,5 @@ class Occurrence:
     reason: str = ""
     run: RunName | None = None
     is_learning: bool = False
+    is_unknown: bool = False
     ended: int | None = None

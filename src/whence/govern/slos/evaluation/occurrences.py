@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from whence.govern.contracts.evaluation.quality import Report, judge_quality
 from whence.govern.contracts.evaluation.verdicts import Outcome, Range, RuleVerdict, fulfils, number_text
 from whence.govern.slos.calendars import Calendar, hours_on, zone_named
-from whence.govern.slos.evaluation.facts import Facts, SchemaSeen, Write, refreshing
+from whence.govern.slos.evaluation.facts import Facts, SchemaSeen, Silence, Write, refreshing
 from whence.govern.slos.evaluation.lineage_occurrences import find_lineage_occurrences
 from whence.govern.slos.evaluation.occurrence import Occurrence
 from whence.govern.slos.evaluation.volume import Volumes, judge_volumes
@@ -113,7 +113,14 @@ def _deliveries(indicator: Delivery, calendar: Calendar, facts: Facts, until: in
             index += 1
         write = writes[index] if index < len(writes) else None
         late = write.time if write is not None and write.time > deadline else late
-        yield _delivery(deadline, write)
+        if write is None and facts.silence is not None and facts.silence.since <= deadline:
+            yield _unknown_delivery(deadline, facts.silence)
+        else:
+            yield _delivery(deadline, write)
+
+
+def _unknown_delivery(deadline: int, silence: Silence) -> Occurrence:
+    return Occurrence(time=deadline, good=None, reason=silence.text, is_unknown=True)
 
 
 def _delivery(deadline: int, write: Write | None) -> Occurrence:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from whence.govern.slos.evaluation.facts import Silence, Write
-from whence.govern.slos.objectives import DAY, Freshness, Objective
+from whence.govern.slos.objectives import DAY, Delivery, Freshness, Objective
 from whence.model.catalog import SourceJob
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName
@@ -28,11 +28,12 @@ def find_silences(
     until: int,
 ) -> Mapping[DatasetName, Silence]:
     """The silence of the sources of datasets whose data is too old at a time (µs): of no others is it asked."""
-    writers = {
-        one.dataset: _last_writers(writes.get(one.dataset, ()), one.indicator.limit, until)
-        for one in objectives
-        if isinstance(one.indicator, Freshness)
-    }
+    writers: dict[DatasetName, frozenset[JobName]] = {}
+    for one in objectives:
+        limit = _longest_age(one)
+        if limit is not None:
+            found_writers = _last_writers(writes.get(one.dataset, ()), limit, until)
+            writers[one.dataset] = writers.get(one.dataset, frozenset()) | found_writers
     namespaces = {job.namespace for jobs in writers.values() for job in jobs}
     known = catalog.source_jobs(namespaces, until - PERIOD, until) if namespaces else ()
     found = {name: judge_silence(known, jobs, until) for name, jobs in writers.items() if jobs}
@@ -57,6 +58,18 @@ def due_of(one: SourceJob) -> int | None:
     if one.runs < FEWEST_RUNS or span < SHORTEST_HISTORY or not is_regular:
         return None
     return one.last + int(PATIENCE * one.longest)
+
+
+def _longest_age(one: Objective) -> int | None:
+    """The age of the last write (µs) from which on the data may be missing; None: the objective is about something
+    else.
+    """
+    match one.indicator:
+        case Freshness(limit=limit):
+            return limit
+        case Delivery(within=within):
+            return within
+    return None
 
 
 def _last_writers(writes: Sequence[Write], limit: int, until: int) -> frozenset[JobName]:
