@@ -75,6 +75,8 @@ def main() -> None:
         provider=_provider(),
         slack=_slack(),
         public_badges=tuple(os.environ.get("WHENCE_PUBLIC_BADGES", "").split()),
+        evidence_seconds=60 * float(os.environ.get("WHENCE_EVIDENCE_MINUTES") or 0),
+        evidence_url=os.environ.get("WHENCE_EVIDENCE", ""),
         receivers=Path(file) if (file := os.environ.get("WHENCE_RECEIVERS", "").strip()) else None,
         tls_cert=options.tls_cert,
         tls_key=options.tls_key,

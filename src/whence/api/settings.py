@@ -73,6 +73,10 @@ class Settings:
     """The file of those who are notified of incidents; None: nobody is."""
     public_badges: tuple[str, ...] = ()
     """Whose badges anybody may read without a key: patterns of namespaces, and `certified`; empty: nobody's."""
+    evidence_seconds: float = 0
+    """How often heads are signed and packs of certified datasets are stored; 0: never."""
+    evidence_url: str = ""
+    """Where packs are stored, a path or a URL; in the data directory if empty."""
     session_seconds: float = 12 * 3_600
     session_idle_seconds: float = 3_600
     tls_cert: Path | None = None
@@ -95,6 +99,16 @@ class Settings:
     def evidence_keys(self) -> Path:
         """The directory with the keys that sign evidence packs."""
         return self.data / "evidence-keys"
+
+    @property
+    def signed_heads(self) -> Path:
+        """The file of the signed heads of both logs."""
+        return self.data / "signed-heads.jsonl"
+
+    @property
+    def stored_packs(self) -> str:
+        """The location of the packs that are stored on a schedule."""
+        return self.evidence_url or str(self.data / "evidence")
 
     @property
     def run_file(self) -> Path:

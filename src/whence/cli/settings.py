@@ -11,6 +11,7 @@ LOG = "WHENCE_LOG"
 ARCHIVE = "WHENCE_ARCHIVE"
 TABLES = "WHENCE_TABLES"
 SECURITY = "WHENCE_SECURITY"
+EVIDENCE = "WHENCE_EVIDENCE"
 
 
 def data_directory(given: Path | None = None) -> Path:
@@ -55,6 +56,16 @@ def tables_uri(data: Path, given: str | None = None) -> str:
 def evidence_keys(data: Path) -> Path:
     """The directory with the keys that sign evidence packs."""
     return data / "evidence-keys"
+
+
+def signed_heads(data: Path) -> Path:
+    """The file of the signed heads of both logs."""
+    return data / "signed-heads.jsonl"
+
+
+def stored_packs(data: Path, given: str | None = None) -> str:
+    """The packs of certified datasets: a path or URL, else WHENCE_EVIDENCE, else a directory in the data directory."""
+    return given or os.environ.get(EVIDENCE) or str(data / "evidence")
 
 
 def target_url(given: str) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from whence.client.acts.breakers import IncidentQuestions
 from whence.client.acts.certification import CertificationQuestions
 from whence.client.acts.containment import ContainmentPlan, RerunPlan, RollbackPoint
+from whence.client.acts.expirations import ExpirationQuestions
 from whence.client.acts.lineage_baselines import LineageBaselineQuestions
 from whence.client.acts.policies import PolicyQuestions
 from whence.client.acts.reports import ReportQuestions
@@ -80,6 +81,7 @@ _CHECKS_AT_ONCE, _ROWS_AT_ONCE = 20, 1_000
 
 class Client(
     CertificationQuestions,
+    ExpirationQuestions,
     IncidentQuestions,
     LineageBaselineQuestions,
     PolicyQuestions,

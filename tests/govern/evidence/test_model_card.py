@@ -19,7 +19,7 @@ from whence.govern.evidence.verify import verify_files
 from whence.govern.gate.records import promotion_facets
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.read import committed_end, read_records, start_position
-from whence.model.access import Grant, Role, Viewer
+from whence.model.access import OPEN, Grant, Role, Viewer
 from whence.model.events import RunState
 from whence.model.gate_records import PromotionRecord, promotion_dataset
 from whence.model.lineage import Edge
@@ -82,7 +82,7 @@ def place(sqlite_store: Engine, tmp_path: Path) -> tuple[Engine, Path]:
 
 
 def pack(place: tuple[Engine, Path], root: DatasetName = MODEL, at: int = NOW, viewer: Viewer | None = None) -> Files:
-    with sources_of(*place, *([viewer] if viewer else [])) as sources:
+    with sources_of(*place, viewer or OPEN) as sources:
         return make(sources, root, at)
 
 

@@ -5,7 +5,7 @@ import random
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,8 +13,19 @@ import pytest
 from sqlalchemy import Engine
 
 from fixtures.random_estates import AT, SPACES, Estate, forbidden
-from govern.evidence.packs import flips, make, sources_of, texts_in, write, written_dataset
+from govern.evidence.packs import (
+    LATER,
+    bodies,
+    flips,
+    make,
+    signed_chain,
+    sources_of,
+    texts_in,
+    write,
+    written_dataset,
+)
 from whence.govern.evidence.archive import write_directory
+from whence.govern.evidence.heads import Head
 from whence.govern.evidence.pack import Signer
 from whence.govern.evidence.shipped_files import shipped_file
 from whence.govern.evidence.signing.envelope import (
@@ -28,10 +39,14 @@ from whence.govern.evidence.signing.key_files import PublishedKey
 from whence.govern.evidence.signing.keys import Algorithm, PublicKey, SigningKey
 from whence.govern.evidence.statement import ENVELOPE, Files
 from whence.govern.evidence.verify import verify_files
+from whence.govern.signed_heads.prove import prove_events
+from whence.govern.signed_heads.statement import read_signed_heads
 from whence.log.segments.files import list_segments, segment_path
+from whence.log.segments.log import SegmentLog
 from whence.model.access import Grant, Hiding, Role, Viewer
-from whence.model.names import Node
+from whence.model.names import Node, parse_node
 from whence.openlineage.accept import accept
+from whence.query.answers.values import dataset_of
 
 FLIPS = 1_000
 FLIPS_OF_SCRIPT = {Algorithm.ED25519: 15, Algorithm.P256: 3}
@@ -141,6 +156,64 @@ def test_a_pack_of_the_past_has_what_was_known_then(place: Place) -> None:
     assert verify_files(files, ()).problems == ()
 
 
+def chain(place: Place, by: Signer) -> tuple[Head, ...]:
+    """Four heads: two before the time of packs, one that covers it, and one after that."""
+    assert by.key is not None
+    return signed_chain(place.log, by.key, (LATER - 10**12, LATER - 10**9, LATER + 10**9, LATER + 10**12))
+
+
+def test_a_cut_of_the_log_is_proven_by_the_heads_in_a_pack(place: Place) -> None:
+    by, key = signer(Algorithm.ED25519)
+    heads = chain(place, by)
+    with sources_of(place.engine, place.log, heads=heads) as sources:
+        files = make(sources, written_dataset(place.estate), signer=by)
+        more = replace(sources, heads=(*heads, *heads))
+        assert make(more, written_dataset(place.estate), signer=by) == files, "later heads change nothing"
+    kept = read_signed_heads(files["heads.jsonl"])
+    assert len(kept) == 3
+    whole = prove_events(SegmentLog(place.log), kept, [key])
+    assert (whole.problems, whole.records) == ((), len(bodies(place.estate)))
+    last = segment_path(place.log, list_segments(place.log)[-1])
+    last.write_bytes(last.read_bytes()[:-50])
+    assert prove_events(SegmentLog(place.log), kept, [key]).problems != ()
+
+
+def test_a_liars_chain_of_heads_is_found(place: Place, tmp_path: Path, bare: dict[str, str]) -> None:
+    by, key = signer(Algorithm.ED25519)
+    with sources_of(place.engine, place.log, heads=chain(place, by)) as sources:
+        files = make(sources, written_dataset(place.estate), signer=by)
+    script = script_of(key, tmp_path, bare)
+    first, second, third = files["heads.jsonl"].splitlines(keepends=True)
+    for lied in (b"", first + second, second + third, third, first + third):
+        changed = signed_anew({**files, "heads.jsonl": lied}, by)
+        assert [one.file for one in verify_files(changed, [key]).problems] == ["heads.jsonl"]
+    for lied in (first + second, first + third):
+        changed = signed_anew({**files, "heads.jsonl": lied}, by)
+        verified, printed = script.verify(changed)
+        assert not verified
+        assert "heads.jsonl" in printed
+
+
+def test_objectives_and_policies_are_those_of_its_nodes(place: Place) -> None:
+    root = written_dataset(place.estate)
+    with sources_of(place.engine, place.log) as sources:
+        late, early = make(sources, root), make(sources, root, AT + 399)
+    lineage = json.loads(late["lineage.json"])
+    named = [parse_node(one) for one in (lineage["root"], *(one["node"] for one in lineage["nodes"]))]
+    nodes = {str(of) for one in named if one is not None and (of := dataset_of(one)) is not None}
+    slos, policies = json.loads(late["slos.json"])["slos"], json.loads(late["policies.json"])
+    assert {one["slo"]["dataset"] for one in slos} == nodes
+    assert {tuple(each["after"] for each in one["transitions"]) for one in slos} == {("violated",)}
+    assert all(one["declared"][0]["text"] for one in slos)
+    spaces = {parse_node(one).namespace for one in nodes}  # type: ignore[union-attr]  # datasets
+    assert {one["namespace"] for one in policies["policies"]} == spaces
+    decided = {(one["node"], one["outcome"]) for one in policies["decisions"]["findings"]}
+    assert decided == {(one, "violated") for one in nodes}
+    assert {one["node"] for one in policies["transitions"]} == nodes
+    assert json.loads(early["slos.json"]) == {"slos": []}
+    assert json.loads(early["policies.json"]) == {"policies": [], "decisions": None, "transitions": []}
+
+
 def policies(dice: random.Random, estate: Estate) -> Iterator[tuple[Viewer, set[str]]]:
     """Random viewers, and the words that they may not see."""
     for count in (1, 2, 3):
@@ -159,10 +232,12 @@ def test_a_viewers_pack_has_no_hidden_byte(sqlite_store: Engine, tmp_path: Path,
         whole = whole_hashes(here)
         for viewer, words in policies(random.Random(seed), here.estate):
             visible: list[Node] = [one for one in here.estate.names if viewer.can_see(one)]
-            with sources_of(here.engine, here.log, viewer) as sources:
+            with sources_of(here.engine, here.log, viewer, chain(here, by)) as sources:
                 for root in visible:
                     files = make(sources, root, signer=by)
                     assert texts_in(files, words) == []
+                    assert files["heads.jsonl"] == b"", "hashes of records that the viewer may not see"
+                    assert json.loads(files["slos.json"])["slos"] or root not in here.estate.datasets
                     assert verify_files(files, [key]).problems == ()
                     events = lines(files, "events.jsonl")
                     hashes = {str(one["event"]): one["hash"] for one in events if one["hash"]}
@@ -184,7 +259,7 @@ def whole_hashes(place: Place) -> dict[str, object]:
 @pytest.mark.parametrize("algorithm", Algorithm)
 def test_every_flipped_byte_is_found(algorithm: Algorithm, place: Place) -> None:
     by, key = signer(algorithm)
-    with sources_of(place.engine, place.log) as sources:
+    with sources_of(place.engine, place.log, heads=chain(place, by)) as sources:
         files = make(sources, written_dataset(place.estate), signer=by)
     dice = random.Random(f"flips {algorithm}")
     assert verify_files(files, [key]).problems == ()
@@ -268,12 +343,13 @@ def test_the_script_finds_flipped_bytes_without_python(
     algorithm: Algorithm, place: Place, tmp_path: Path, bare: dict[str, str]
 ) -> None:
     by, key = signer(algorithm)
-    with sources_of(place.engine, place.log) as sources:
+    with sources_of(place.engine, place.log, heads=chain(place, by)) as sources:
         files = make(sources, written_dataset(place.estate), signer=by)
     script = script_of(key, tmp_path, bare)
     verified, printed = script.verify(files)
     assert verified, printed
     assert f"signed by the key {key.id}" in printed
+    assert "heads of the logs: 3" in printed
     dice = random.Random(f"script {algorithm}")
     envelopes = flips({ENVELOPE: files[ENVELOPE]}, dice, 3)
     for name, changed in (*flips(files, dice, FLIPS_OF_SCRIPT[algorithm]), *envelopes):

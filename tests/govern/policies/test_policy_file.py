@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
@@ -153,6 +154,21 @@ def test_a_declared_policy_is_read_again_as_it_was() -> None:
     assert POLICIES.read("{}") is None
 
 
+def test_an_exception_ends_after_its_last_day() -> None:
+    text = DECLARED.replace("    examples:", "    unless: [{tag: a, expires: 2027-03-31}, {tag: b}]\n    examples:")
+    read = read_policies(text)
+    secrets, _ = read.policies
+    declared = POLICIES.read(dict(secrets.texts)["s3://a"])
+    assert declared is not None
+    last = int(datetime(2027, 3, 31, 23, 59, 59, tzinfo=UTC).timestamp()) * 1_000_000 + 999_999
+    for file in (read, declared):
+        assert [one.tags for one in file.at(last).policies[0].unless] == [("a",), ("b",)]
+        assert [one.tags for one in file.at(last + 1).policies[0].unless] == [("b",)]
+    for wrong in ("forbid: {tag: a, expires: 2027-03-31}", "unless: {expires: 2027-03-31}"):
+        with pytest.raises(RulesFileError):
+            read_policies(text.replace("    forbid: {kind: column", f"    {wrong}\n    x: {{kind: column"))
+
+
 def test_a_policy_of_two_files_is_judged_once() -> None:
     file = read_policies(DECLARED)
     again = [one for policy in file.policies for _, text in policy.texts if (one := POLICIES.read(text))]
@@ -184,7 +200,7 @@ policies:
       label: secret>=full
       outlives_sources: true
       reads: {kind: dataset, certified: false, derived_from: {tag: z}}
-    unless: {tag: approved}
+    unless: {tag: approved, expires: 2027-03-31}
     examples:
       - is: violated
         node:
@@ -218,7 +234,7 @@ def test_every_misspelt_key_is_refused_with_its_line(change: Callable[[str], str
     """Each key and each attribute of a file that has all of them; but the names of categories are free."""
     read_policies(EVERYTHING)
     found = [one for one in KEY.finditer(EVERYTHING) if one[0] != "secret"]
-    assert len(found) == 54
+    assert len(found) == 55
     for one in found:
         text = EVERYTHING[: one.start()] + change(one[0]) + EVERYTHING[one.end() :]
         with pytest.raises(RulesFileError, match=r"policies\.yaml:\d+: "):

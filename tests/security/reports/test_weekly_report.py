@@ -180,7 +180,7 @@ def test_hidden_names_are_in_no_form_of_it(data: Path, house: House) -> None:
 
 
 def test_the_example_of_the_reference_is_answered_as_it_says(house: House) -> None:
-    (_, target, _, status, documented), _ = EXAMPLE.findall(page("docs/reference/http-reports.md"))
+    (_, target, _, status, documented), *_ = EXAMPLE.findall(page("docs/reference/http-reports.md"))
     ben = house.key("ben", Role.READER, "postgres://prod:5432")
 
     async def work(client: httpx.AsyncClient, app: FastAPI) -> None:

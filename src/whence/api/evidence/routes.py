@@ -23,10 +23,12 @@ from whence.api.requests.catalog import View
 from whence.errors import EvidenceError, QuestionsBusyError, StoreError
 from whence.govern.access_document import AuditEntry
 from whence.govern.evidence.archive import zip_files
+from whence.govern.evidence.content.raw_events import EventReader
+from whence.govern.evidence.content.sources import ReadAudit, Sources, read_changes
+from whence.govern.evidence.heads import Head
+from whence.govern.evidence.installation import heads_of
 from whence.govern.evidence.pack import Signer, make_pack
-from whence.govern.evidence.raw_events import EventReader
 from whence.govern.evidence.signing.key_files import current_key, keys_document, list_keys
-from whence.govern.evidence.sources import ReadAudit, Sources, read_changes
 from whence.model.access import Action
 from whence.query.answers.instants import instant
 from whence.query.answers.values import TYPES, Question
@@ -72,8 +74,10 @@ class Evidence(BaseModel):
         return Question(at=at, types=types, depth=self.depth, max_nodes=self.max_nodes, max_edges=self.max_edges)
 
 
-def router(keys: Path) -> APIRouter:
-    """Create the routes, under `/api/v2`. `keys` is the directory of the keys that sign."""
+def router(keys: Path, heads: Path) -> APIRouter:
+    """Create the routes, under `/api/v2`. `keys` is the directory of the keys that sign, `heads` the file of the signed
+    heads.
+    """
     routes = APIRouter(prefix="/api/v2", tags=["evidence"], responses=MISSING)
     places = BoundedSemaphore(AT_ONCE)
 
@@ -87,12 +91,15 @@ def router(keys: Path) -> APIRouter:
             sources = Sources(
                 graph=view.graph,
                 catalog=view.catalog,
+                whole=view.whole,
+                whole_graph=view.graph if view.visible_ids is None else view.visible_ids.graph,
                 events=EventReader(
                     read_records=request.app.state.log.read_records,
                     visible_ids=view.visible_ids,
                     secret=secret_of(request),
                 ),
                 read_audit=_audit_of(request),
+                heads=_heads_in(heads),
             )
             files = make_pack(sources, root, query.question(at), at, _signer(keys))
             answered(request, len(files), export=True)
@@ -115,6 +122,15 @@ def _signer(keys: Path) -> Signer:
     except EvidenceError as error:
         _log.error("evidence packs cannot be signed: %s", error)
         raise StoreError("the key that signs evidence packs cannot be read; the server's log says why") from None
+
+
+def _heads_in(file: Path) -> Sequence[Head]:
+    """The signed heads. Raises StoreError, which does not name the path."""
+    try:
+        return heads_of(file)
+    except EvidenceError as error:
+        _log.error("the signed heads cannot be in packs: %s", error)
+        raise StoreError("the signed heads cannot be read; the server's log says why") from None
 
 
 @contextmanager

@@ -80,13 +80,14 @@ def router(requests: GraphRequests) -> APIRouter:
     async def evaluate_policies(request: Request, body: Policies) -> Response:
         """Evaluate policies: of which datasets and columns that the caller may see they do not hold, or may not."""
         stated, proposal = _read(body), _proposal(body)
-        at = None if body.as_of is None else past_instant(body.as_of, now_of(request))
+        now = now_of(request)
+        at = None if body.as_of is None else past_instant(body.as_of, now)
 
         def ask(graph: QuestionGraph) -> PolicyEvaluation:
             catalog = catalog_over(request, graph)
             whole = whole_catalog_of(graph)
             files = group_policies([*stated, *(declared_files(whole, at, catalog) if body.declared else ())])
-            found = evaluate_graph(files, catalog, graph, at, proposal, certifications_at(whole, at))
+            found = evaluate_graph(files, catalog, graph, at, proposal, certifications_at(whole, at), now=now)
             return evaluation_document(found, at, body.limit)
 
         found = await requests.read(request, _in_place(places, ask))

@@ -1,23 +1,29 @@
 """Routes of reports (http-reports.md)."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import Engine
 
 from whence.api.auth.guard import Asker
 from whence.api.http.clock import now_of
 from whence.api.http.path_names import Plain
 from whence.api.http.response_types import One
-from whence.api.http.responses import MISSING
+from whence.api.http.responses import MISSING, answer
 from whence.api.requests.catalog import CatalogView, View
 from whence.api.requests.pages import enveloped
 from whence.errors import EventError
 from whence.govern.reports.document_types import WeeklyDocument
 from whence.govern.reports.documents import report_document
+from whence.govern.reports.expirations import Expirations, ExpirationSources, list_expirations
 from whence.govern.reports.gather import ReportSources, gather_report
 from whence.govern.reports.period import ReportPeriod, read_report_period
 from whence.govern.twins.reading import TwinsDocument, read_twins, twins_document
-from whence.query.answers.instants import instant, past_instant
+from whence.model.access import Action, Viewer
+from whence.query.answers.instants import duration, instant, iso, past_instant
+from whence.store.security.api_key_rows import StoredKey, read_keys
+from whence.store.security.database import read_security
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
@@ -26,6 +32,7 @@ routes = APIRouter(prefix="/api/v2/reports", tags=["reports"], responses=MISSING
 Week = Annotated[Plain, Query(description="a week of ISO 8601, in UTC: `2026-W47`")]
 Until = Annotated[Plain | None, Query(description="in place of a week: the end of seven days, `2026-11-20T06:00`")]
 AsOf = Annotated[Plain | None, Query(description="what happened from this time on is not known")]
+Within = Annotated[Plain, Query(description="from now on: `30d`, `2w`, `12h`")]
 TwinsAsOf = Annotated[Plain | None, Query(description="the lineage at this time: `2026-11-20T06:00`, `2h ago`")]
 
 
@@ -56,6 +63,33 @@ def twins_report(request: Request, view: View, viewer: Asker, as_of: TwinsAsOf =
     except (ValueError, OverflowError) as error:
         raise EventError("/query/as_of", str(error), 400) from None
     return enveloped(view, twins_document(read_twins(_whole(view), _graph(view), at), viewer))
+
+
+@routes.get("/expirations", response_model=One[Expirations])
+def list_expirations_report(request: Request, view: View, viewer: Asker, within: Within = "30d") -> Response:
+    """List what ends within a time: certifications, waivers, exceptions of policies, and API keys; the first first.
+
+    Certifications are those that lapse if nothing more is reported. Keys are for administrators of everything.
+    """
+    now = now_of(request)
+    try:
+        until = now + duration(within)
+        iso(until)
+    except (ValueError, OverflowError) as error:
+        raise EventError("/query/within", str(error), 400) from None
+    sources = ExpirationSources(
+        catalog=view.catalog, whole=view.whole, graph=_graph(view), keys=_keys_of(request, viewer)
+    )
+    return answer({"data": list_expirations(sources, now, until), "page": None})
+
+
+def _keys_of(request: Request, viewer: Viewer) -> Sequence[StoredKey] | None:
+    """The API keys, if the caller may see them."""
+    engine: Engine | None = request.app.state.security
+    if engine is None or not viewer.is_allowed(Action.ADMIN, "*"):
+        return None
+    with read_security(engine) as connection:
+        return read_keys(connection)
 
 
 def _period(week: str, until: str | None, as_of: str | None, now: int) -> ReportPeriod:

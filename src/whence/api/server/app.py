@@ -27,6 +27,7 @@ from whence.api.collector.response_types import Accepted, BatchAccepted
 from whence.api.containment import routes as containment
 from whence.api.dashboards import failed_checks, job_health, kpis, lost_records, stale_nodes
 from whence.api.evidence import routes as evidence_routes
+from whence.api.evidence.schedule import EvidenceSchedule, EvidenceSettings
 from whence.api.gate import promotions
 from whence.api.gate import routes as gate
 from whence.api.http import problems
@@ -63,6 +64,7 @@ from whence.api.slack import routes as slack_routes
 from whence.api.slack.answers import SlackAnswers
 from whence.api.slos import routes as slo_routes
 from whence.api.slos.recording import SloRecording, evaluate_store
+from whence.govern.evidence.installation import Installation
 from whence.govern.lost_records import LostCount
 from whence.govern.slos.received_times import ReceivedTimes
 from whence.log import Log
@@ -108,7 +110,11 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         incidents.start()
         if outbox:
             outbox.start()
+        if evidence:
+            evidence.start()
         yield
+        if evidence:
+            await evidence.stop()
         await recording.stop()
         await rules.stop()
         await incidents.stop()
@@ -141,6 +147,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.add_middleware(EncodedPaths)
     app.add_middleware(FastPath, collector=collector)
     security = secure(app, settings)
+    evidence = _schedule_evidence(settings, app)
     problems.install(app)
     app.include_router(_collecting(collector))
     app.include_router(_health(settings, log, commit, progress, collector, engine, security))
@@ -157,7 +164,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         slack = SlackAnswers(credentials=security.credentials, requests=requests, base=settings.slack.public_url)
         app.include_router(slack_routes.router(settings.slack.signing_secret, slack, security.auditing))
     app.include_router(needing(Action.READ, policy_routes.router(requests)))
-    app.include_router(needing(Action.READ, evidence_routes.router(settings.evidence_keys)))
+    app.include_router(needing(Action.READ, evidence_routes.router(settings.evidence_keys, settings.signed_heads)))
     app.include_router(public_badges.router(settings.public_badges))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
     for router in (
@@ -172,6 +179,22 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     ):
         app.include_router(needing(Action.STEWARD, router))
     return app
+
+
+def _schedule_evidence(settings: Settings, app: FastAPI) -> EvidenceSchedule | None:
+    """What signs heads and stores packs while the server runs; None if nothing is to be."""
+    if settings.evidence_seconds <= 0:
+        return None
+    installation = Installation(
+        store=app.state.engine,
+        log=app.state.log,
+        security=app.state.security,
+        keys=settings.evidence_keys,
+        heads=settings.signed_heads,
+    )
+    return EvidenceSchedule(
+        installation, EvidenceSettings(every=settings.evidence_seconds, packs=settings.stored_packs)
+    )
 
 
 def _catalog() -> Iterator[APIRouter]:

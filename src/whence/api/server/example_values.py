@@ -90,7 +90,7 @@ VALUES: Mapping[str, Any] = {
     "PolicyFinding.policy": "no personal data in marketing",
     "PolicyFinding.owner": "privacy",
     "PolicyFinding.unknown": None,
-    "PolicyFinding.place": "policies.yaml:3",
+    **{f"{one}.place": of for one, of in (("PolicyFinding", "policies.yaml:3"), ("Expiring", "postgres://db:5432"))},
     # Keys that sign evidence packs
     "EvidenceKey.id": "5d1b3a1ee4c0f2b86b4f6f0c1f9b6f0b7d6a1c2e3f405162738495a6b7c8d9e0",
     "pem": "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA…\n-----END PUBLIC KEY-----\n",

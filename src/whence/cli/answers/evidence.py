@@ -1,11 +1,11 @@
 """The work of `whence evidence`: make a pack from a store or a server, and verify one."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -14,62 +14,61 @@ from whence.govern.evidence.archive import read_directory, write_directory
 from whence.govern.evidence.statement import ENVELOPE, Files
 from whence.govern.evidence.verify import Verification, verify_files
 
+if TYPE_CHECKING:
+    from whence.govern.evidence.installation import Installation
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Where the data of this machine's Whence are: URLs of the databases and the log, and the directory of keys."""
+    """Where the data of this machine's Whence are: URLs of the databases and the log, the directory of keys, and the
+    file of signed heads.
+    """
 
     store: str
     log: str
     security: str
     keys: Path
+    heads: Path
 
 
 def make_pack_here(places: Places, node: str, at: int, options: dict[str, Any]) -> Files:
     """The pack of a node, from the store, the log and the keys of this machine. Raises StoreError, LogError,
     EvidenceError, and the errors of questions.
     """
-    from whence.govern.evidence.pack import Signer, make_pack
-    from whence.govern.evidence.raw_events import EventReader
-    from whence.govern.evidence.signing.key_files import current_key, list_keys
-    from whence.govern.evidence.sources import Sources
-    from whence.log.address import open_log
+    from whence.govern.evidence.pack import make_pack
     from whence.query.answers.values import TYPES, Question
     from whence.query.lookup.resolve import resolve
-    from whence.store.security.signing import signing_secret
-    from whence.store.snapshots.catalog import StoreCatalog
-    from whence.store.snapshots.graph import open_graph
 
     types = options.pop("types")
     question = Question(at=at, types=None if types is None else TYPES[types], **options)
-    log = open_log(places.log, partial(signing_secret, places.security))
-    signer = Signer(key=current_key(places.keys), published=list_keys(places.keys))
-    with open_graph(places.store) as graph, _open_security(places.security) as (secret, read_audit):
-        sources = Sources(
-            graph=graph,
-            catalog=StoreCatalog(graph.connection),
-            events=EventReader(read_records=log.read_records, visible_ids=None, secret=secret),
-            read_audit=read_audit,
-        )
-        return make_pack(sources, resolve(graph, node), question, at, signer)
+    with open_installation(places) as installation, installation.open_sources() as sources:
+        return make_pack(sources, resolve(sources.graph, node), question, at, installation.signer)
 
 
 @contextmanager
-def _open_security(url: str) -> Iterator[tuple[bytes, Callable[[Sequence[str], int], Sequence[Any]] | None]]:
-    """The secret of this installation, and its audit log. Neither, if it runs open: it is not created."""
-    from whence.govern.evidence.sources import read_changes
-    from whence.store.security.database import has_security, open_security, read_security
-    from whence.store.security.policy import read_policy
+def open_installation(places: Places) -> Iterator["Installation"]:
+    """This machine's Whence. One that runs open has no security database, and none is created. Raises StoreError,
+    LogError.
+    """
+    from whence.govern.evidence.installation import Installation
+    from whence.log.address import open_log
+    from whence.store.security.database import has_security, open_security
+    from whence.store.security.signing import signing_secret
+    from whence.store.snapshots.graph import open_graph
 
-    if not has_security(url):
-        yield b"", None
-        return
-    engine = open_security(url)
-    try:
-        with read_security(engine) as connection:
-            yield read_policy(connection).secret, partial(read_changes, connection)
-    finally:
-        engine.dispose()
+    with open_graph(places.store) as graph:
+        security = open_security(places.security) if has_security(places.security) else None
+        try:
+            yield Installation(
+                store=graph.connection.engine,
+                log=open_log(places.log, partial(signing_secret, places.security)),
+                security=security,
+                keys=places.keys,
+                heads=places.heads,
+            )
+        finally:
+            if security is not None:
+                security.dispose()
 
 
 def write_pack(files: Files, directory: Path) -> Exit:
@@ -128,9 +127,27 @@ def _summary(found: Verification, directory: Path) -> Iterable[Text]:
     yield Text(safe(f"upstream of {question['node']}"), "bold")
     yield Text(safe(f"as of {question['as_of']}, {found.files + 1} files in {directory}"))
     yield Text(f"events: {counts or 'none'}")
+    if heads := found.predicate.get("heads", {}).get("count"):
+        yield Text(f"signed heads of the logs: {heads:,}")
     if completeness["hidden_nodes"]:
         yield Text(f"hidden nodes: {completeness['hidden_nodes']:,}")
     if not completeness["complete"]:
         yield Text(f"not complete: {completeness['stopped_by']}", "yellow")
     if not found.is_signed:
         yield Text(f"{ENVELOPE} is not signed: no key signs here (whence evidence key create)", "yellow")
+
+
+def store_certified(places: Places, into: str, output: Output) -> None:
+    """Store the packs of the current versions of all certified datasets that are not there yet, and print which."""
+    from whence.api.evidence.pack_stores import open_pack_store
+    from whence.govern.evidence.stored_packs import store_packs
+
+    with open_installation(places) as installation:
+        found = store_packs(installation, open_pack_store(into))
+    if output is Output.JSON:
+        counts = {"present": found.present, "unwritten": found.unwritten}
+        print_document({"into": into, "made": sorted(found.made), **counts})
+        return
+    print_lines([Text(safe(f"stored: {one}")) for one in sorted(found.made)])
+    unwritten = f", {found.unwritten:,} certified that no run wrote" if found.unwritten else ""
+    print_lines([Text(safe(f"{into}: {len(found.made):,} stored, {found.present:,} already there{unwritten}"))])

@@ -1,5 +1,7 @@
 """Policies evaluated in a store on this machine."""
 
+import time
+
 import msgspec
 
 from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal
@@ -22,5 +24,6 @@ def evaluate_policies(
     proposed = read_proposal(msgspec.to_builtins(proposal))
     catalog = StoreCatalog(graph.connection)
     files += declared_files(catalog, at) if options.get("declared") else []
-    found = evaluate_graph(group_policies(files), catalog, graph, at, proposed, certifications_at(catalog, at))
+    certified, now = certifications_at(catalog, at), time.time_ns() // 1_000
+    found = evaluate_graph(group_policies(files), catalog, graph, at, proposed, certified, now=now)
     return msgspec.convert(evaluation_document(found, at, options.get("limit")), PolicyEvaluation)

@@ -8,7 +8,7 @@ import typer
 
 from whence.cli.commands.options import MOST, Data, EventLog, Form, RowsForm, Security, Store, parse_age
 from whence.cli.output.streams import Output, Rows, reporting
-from whence.cli.settings import data_directory, evidence_keys, log_url, security_db, store_url
+from whence.cli.settings import data_directory, evidence_keys, log_url, security_db, signed_heads, store_url
 from whence.model.access import SCOPES, Action, Role
 
 keys = typer.Typer(name="keys", help="API keys: create, list, rotate, revoke.", no_args_is_help=True)
@@ -248,7 +248,10 @@ def verify(data: Data = None, store: Store = None, security: Security = None, ou
 
 @audit.command()
 def sign(
-    file: Annotated[Path, typer.Argument(dir_okay=False, help="The file of signed heads; keep a copy elsewhere")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(dir_okay=False, help="The file of signed heads, that of the server if not given; keep a copy"),
+    ] = None,
     data: Data = None,
     store: Store = None,
     log: EventLog = None,
@@ -262,7 +265,7 @@ def sign(
     where = data_directory(data)
     with reporting(output):
         url, keys = _url(data, store, security), evidence_keys(where)
-        show_signed(file, keys, url, log_url(where, log), iso(_now()), output)
+        show_signed(file or signed_heads(where), keys, url, log_url(where, log), iso(_now()), output)
 
 
 @audit.command()

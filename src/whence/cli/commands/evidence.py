@@ -3,7 +3,7 @@
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -26,10 +26,21 @@ from whence.cli.commands.options import (
 )
 from whence.cli.commands.source import open_questions
 from whence.cli.output.streams import Output, reporting
-from whence.cli.settings import data_directory, evidence_keys, log_url, security_db, store_url
+from whence.cli.settings import (
+    data_directory,
+    evidence_keys,
+    log_url,
+    security_db,
+    signed_heads,
+    store_url,
+    stored_packs,
+)
 from whence.query.answers.instants import iso
 
-MAKE = "of"
+if TYPE_CHECKING:
+    from whence.cli.answers.evidence import Places
+
+MAKE, STORE = "of", "store"
 MOST_NODES, MOST_EDGES = 100_000, 1_000_000
 _EPILOG = "`whence evidence NODE` is short for `whence evidence of NODE`."
 _MAKE_EPILOG = "Exit codes: 0 the pack is written; 3 it is, but a budget cut its lineage; 1, 2 and 4 as everywhere."
@@ -126,7 +137,7 @@ def card(
 
 def _make(context: typer.Context, node: str, as_of: int | None, options: dict[str, Any]) -> dict[str, bytes]:
     """The files of a pack, from the server or the store of a command."""
-    from whence.cli.answers.evidence import Places, make_pack_here
+    from whence.cli.answers.evidence import make_pack_here
     from whence.client.questions import Client
     from whence.govern.evidence.archive import unzip_files
 
@@ -134,15 +145,41 @@ def _make(context: typer.Context, node: str, as_of: int | None, options: dict[st
     with open_questions(context) as questions:
         if isinstance(questions, Client):
             return dict(unzip_files(questions.evidence(node, as_of=iso(at), **options)))
-        where = data_directory(given["data"])
-        stored = store_url(where, given["store"])
-        places = Places(
-            store=stored,
-            log=log_url(where, given["log"]),
-            security=security_db(stored, given["security"]),
-            keys=evidence_keys(where),
-        )
+        places = _places(data_directory(given["data"]), given["store"], given["log"], given["security"])
         return dict(make_pack_here(places, node, at, options))
+
+
+def _places(where: Path, store: str | None, log: str | None, security: str | None) -> "Places":
+    from whence.cli.answers.evidence import Places
+
+    stored = store_url(where, store)
+    return Places(
+        store=stored,
+        log=log_url(where, log),
+        security=security_db(stored, security),
+        keys=evidence_keys(where),
+        heads=signed_heads(where),
+    )
+
+
+@evidence.command(STORE)
+def store_all(
+    into: Annotated[
+        str | None,
+        typer.Option("--into", "-o", help="A path or URL of an object store; else WHENCE_EVIDENCE, else DATA/evidence"),
+    ] = None,
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    security: Security = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Store the packs of all certified datasets, one for each version: what a server does on a schedule."""
+    from whence.cli.answers.evidence import store_certified
+
+    where = data_directory(data)
+    with reporting(output):
+        store_certified(_places(where, store, log, security), stored_packs(where, into), output)
 
 
 @evidence.command(epilog=_VERIFY_EPILOG)

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from whence import __version__
-from whence.govern.evidence.gather import PackContent
+from whence.govern.evidence.content.gather import PackContent
+from whence.govern.evidence.heads import FILE as HEADS
+from whence.govern.evidence.heads import state_heads
 from whence.govern.evidence.rendering.card import render_card
 from whence.govern.evidence.rendering.provenance import provenance_document
 from whence.govern.evidence.rendering.report import render_report
@@ -22,6 +24,8 @@ def content_files(content: PackContent) -> dict[str, bytes]:
         "schemas.json": content.schemas,
         "checks.json": content.checks,
         "contracts.json": content.contracts,
+        "slos.json": content.slos,
+        "policies.json": content.policies,
         "facts.json": content.facts,
         "gate.json": content.gate,
         "audit.json": content.audit,
@@ -34,6 +38,7 @@ def content_files(content: PackContent) -> dict[str, bytes]:
         **pages,
         "events.jsonl": content.events.lines,
         "leaves.jsonl": content.events.leaves,
+        HEADS: b"".join(one.line for one in content.heads) if content.are_heads_shown else b"",
         "report.html": render_report(content),
         **{name: shipped_file(name) for name in SHIPPED},
     }
@@ -61,6 +66,7 @@ def statement_of(content: PackContent, files: Files) -> bytes:
                     "hash": content.events.hash,
                 },
                 "audit": content.audit["shown"],
+                "heads": state_heads(content.heads, are_shown=content.are_heads_shown),
                 "whence": __version__,
             },
         }

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from whence.govern.evidence.content.gather import gather_content
+from whence.govern.evidence.content.sources import Sources
 from whence.govern.evidence.files import content_files, statement_of
-from whence.govern.evidence.gather import gather_content
 from whence.govern.evidence.signing.envelope import Envelope, Signature, signed_bytes, write_envelope
 from whence.govern.evidence.signing.key_files import PublishedKey, keys_document
 from whence.govern.evidence.signing.keys import SigningKey
-from whence.govern.evidence.sources import Sources
 from whence.govern.evidence.statement import ENVELOPE, Files
 from whence.model.names import Node
 from whence.openlineage.json.wire import encode_canonical

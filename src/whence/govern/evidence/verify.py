@@ -7,6 +7,8 @@ from hashlib import sha256
 from typing import Any
 
 from whence.errors import EventError
+from whence.govern.evidence.heads import FILE as HEADS
+from whence.govern.evidence.heads import find_broken_chain
 from whence.govern.evidence.leaves import hash_event, hash_events, hash_line, leaves_of, values_in
 from whence.govern.evidence.signing.envelope import Envelope, VerifyingKey, has_signed, read_envelope
 from whence.govern.evidence.statement import ENVELOPE, PREDICATE_TYPE, STATEMENT_TYPE, Files
@@ -115,7 +117,11 @@ def _problems_of_content(files: Files, predicate: Json) -> list[Problem]:
 
 
 def _wrong_content(files: Files, predicate: Json) -> Iterator[Problem]:
-    """What does not fit together, although each file is the one that the statement names."""
+    """What does not fit together, although each file is the one that the statement names. Packs of earlier versions
+    have no heads.
+    """
+    if "heads" in predicate and (problem := find_broken_chain(files[HEADS], predicate["heads"])):
+        yield Problem(HEADS, problem)
     events = {one["event"]: one for one in _lines(files["events.jsonl"])}
     leaves = {one["event"]: one for one in _lines(files["leaves.jsonl"])}
     for key, one in events.items():

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,6 +16,7 @@ from whence.model.sensitivity import Grade
 
 MOST_NESTED = 8
 """How deep `reads` and `derived_from` can be inside each other."""
+EXPIRES = "expires"
 KINDS = ("dataset", "column", "job")
 _LABEL = re.compile(r"\s*([^\s>=]+)\s*>=\s*(\S+)\s*")
 _GRADES = {one.word: one for one in Grade}
@@ -34,7 +36,25 @@ def condition_reader(categories: frozenset[str]) -> Reader:
         depth -= 1
         return _condition(stated, node)
 
-    readers: dict[str, Reader] = {
+    readers = _attributes(categories, read)
+    return read
+
+
+def exception_reader(categories: frozenset[str]) -> Reader:
+    """Reads a condition of `unless`, which may have a last day."""
+    attributes = _attributes(categories, condition_reader(categories))
+
+    def read(node: Node) -> Condition:
+        stated = read_members(node, {**attributes, EXPIRES: Node.day})
+        expires = stated.pop(EXPIRES, None)
+        return replace(_condition(stated, node), expires=expires)
+
+    return read
+
+
+def _attributes(categories: frozenset[str], read: Reader) -> dict[str, Reader]:
+    """The attributes of conditions. `read`: reads a condition inside another."""
+    return {
         "kind": one_or_more(lambda one: choice(one, KINDS)),
         "namespace": one_or_more(Node.filled),
         "name": one_or_more(Node.filled),
@@ -50,7 +70,6 @@ def condition_reader(categories: frozenset[str]) -> Reader:
         "reads": read,
         "derived_from": read,
     }
-    return read
 
 
 def _condition(stated: Mapping[str, Any], node: Node) -> Condition:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import date
 
 from whence.govern.policies.estate import Estate, Subject
 from whence.model.access import matches_pattern
@@ -45,6 +46,8 @@ class Condition:
     outlives_sources: bool | None = None
     reads: "Condition | None" = None
     derived_from: "Condition | None" = None
+    expires: date | None = None
+    """The last day (UTC) of an exception; None: it has no end."""
 
     @property
     def scope(self) -> "Condition":

@@ -1,6 +1,7 @@
 """A policy, its examples, and what it says of a node."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from enum import StrEnum
 
 from whence.govern.policies.conditions import Condition
@@ -56,6 +57,11 @@ class Policy:
         """Whether it judges nodes of a namespace."""
         return not self.namespaces or namespace in self.namespaces
 
+    def at(self, day: date) -> "Policy":
+        """The policy on a day (UTC), without the exceptions that are over."""
+        left = tuple(one for one in self.unless if one.expires is None or day <= one.expires)
+        return self if left == self.unless else replace(self, unless=left)
+
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """All that it has."""
@@ -77,6 +83,11 @@ class PolicyFile:
     def known_categories(self) -> frozenset[str]:
         """The categories that labels can have."""
         return frozenset(CATEGORIES) | self.categories.keys()
+
+    def at(self, time: int) -> "PolicyFile":
+        """The policies at a time (µs), without the exceptions that are over."""
+        day = datetime.fromtimestamp(time // 1_000_000, UTC).date()
+        return replace(self, policies=tuple(one.at(day) for one in self.policies))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

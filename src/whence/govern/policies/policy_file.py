@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from whence.govern.policies.condition_file import choice, condition_reader, one_or_more, read_example_node
+from whence.govern.policies.condition_file import (
+    choice,
+    condition_reader,
+    exception_reader,
+    one_or_more,
+    read_example_node,
+)
 from whence.govern.policies.policy import Categories, Example, Outcome, Policy, PolicyFile
 from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
 from whence.govern.yaml_values import read_values
@@ -86,7 +92,7 @@ class _Reading:
             "forbid": read,
             "where": read,
             "require": read,
-            "unless": one_or_more(read),
+            "unless": one_or_more(exception_reader(self.categories)),
             "namespaces": one_or_more(Node.filled),
             "examples": Node.list,
         }

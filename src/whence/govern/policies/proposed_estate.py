@@ -29,14 +29,18 @@ def evaluate_graph(
     at: int | None = None,
     proposal: Proposal = NOTHING,
     certified: Mapping[DatasetName, CertificationText] | None = None,
+    *,
+    now: int,
 ) -> Evaluation:
-    """What the policies of files say of all that a viewer may see, at a time (µs); or of a proposal, what is new.
+    """What the policies of files say of all that a viewer may see, at a time (µs), None: `now`; or of a proposal, what
+    is new.
 
     `certified`: what rules of certification say of datasets that have one.
     """
+    stated = [one.at(now if at is None else at) for one in files]
     known = replace(read_whole_graph(catalog, graph, at), certified=certified or {})
     proposed = None if proposal == NOTHING else propose(known, proposal.renamed(read_names(graph, proposal.datasets)))
-    return merge_evaluations([_evaluate_file(one, known, proposed) for one in files])
+    return merge_evaluations([_evaluate_file(one, known, proposed) for one in stated])
 
 
 def _evaluate_file(stated: PolicyFile, known: KnownGraph, proposed: KnownGraph | None) -> Evaluation:

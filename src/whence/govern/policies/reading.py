@@ -1,12 +1,14 @@
 """Reading what policies judge: all datasets with their columns, and how sensitive data passes between them."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from whence.govern.policies.assembly import Categories, KnownGraph, make_estate
 from whence.govern.policies.estate import Estate
 from whence.model.graph import EdgeRow
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, Node
+from whence.model.records.certification import CertificationText
 from whence.model.sensitivity import Grade
 from whence.model.traits import Traits
 from whence.query.ports.catalog import Catalog
@@ -31,12 +33,19 @@ def read_names(graph: Graph, datasets: Iterable[DatasetName]) -> Mapping[Dataset
     return {one: name for one, name in canonical.items() if isinstance(name, DatasetName)}
 
 
-def read_estate(graph: Graph, datasets: Iterable[int], categories: Categories, at: int | None = None) -> Estate:
+def read_estate(
+    graph: Graph,
+    datasets: Iterable[int],
+    categories: Categories,
+    at: int | None = None,
+    certified: Mapping[DatasetName, CertificationText] | None = None,
+) -> Estate:
     """The estate of some datasets and all that is upstream of them, at a time (µs), None: now; tags are those of now.
 
-    `categories`: the tags of each category beside those that are known everywhere.
+    `categories`: the tags of each category beside those that are known everywhere. `certified`: what rules of
+    certification say of datasets that have one.
     """
-    return make_estate(_read(graph, datasets, at), categories)
+    return make_estate(replace(_read(graph, datasets, at), certified=certified or {}), categories)
 
 
 def _read(graph: Graph, datasets: Iterable[int], at: int | None) -> KnownGraph:

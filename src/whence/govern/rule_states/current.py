@@ -68,4 +68,4 @@ def _evaluate_policies(
 ) -> Evaluation | None:
     """What the declared policies say; None without one, so that nothing is read."""
     files = declared_files(catalog, now)
-    return evaluate_graph(files, catalog, graph, certified=certified) if files else None
+    return evaluate_graph(files, catalog, graph, certified=certified, now=now) if files else None

@@ -33,6 +33,7 @@ _SLOS = _Lock("slos", 0x77_68_65_6E_63_68, "another instance of the API evaluate
 _INCIDENTS = _Lock("incidents", 0x77_68_65_6E_63_69, "another instance of the API records incidents")
 _RULES = _Lock("rules", 0x77_68_65_6E_63_6B, "another instance of the API evaluates declared rules")
 _OUTBOX = _Lock("outbox", 0x77_68_65_6E_63_6A, "another instance of the API sends notifications")
+_EVIDENCE = _Lock("evidence", 0x77_68_65_6E_63_6C, "another process stores evidence packs of this store")
 
 
 Check = Callable[[], None]
@@ -81,6 +82,13 @@ def hold_rules_lock(engine: Engine) -> Iterator[Check]:
 def hold_outbox_lock(engine: Engine) -> Iterator[Check]:
     """Hold the lock of sending notifications, with the same errors."""
     with _hold(engine, _OUTBOX) as check:
+        yield check
+
+
+@contextmanager
+def hold_evidence_lock(engine: Engine) -> Iterator[Check]:
+    """Hold the lock of storing evidence packs and signing heads, with the same errors."""
+    with _hold(engine, _EVIDENCE) as check:
         yield check
 
 

@@ -1,6 +1,5 @@
 """`whence audit sign` and `whence audit prove`: the work and output of both."""
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,12 +9,11 @@ from rich.text import Text
 from whence.cli.administration.access.keys import read
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.errors import AuditError, EvidenceError
-from whence.govern.evidence.signing.envelope import write_envelope
 from whence.govern.evidence.signing.key_files import current_key, list_keys, read_public_key
 from whence.govern.evidence.signing.keys import PublicKey
+from whence.govern.signed_heads.head_file import append_head, read_head_file
 from whence.govern.signed_heads.prove import Problem, Proof, prove_events
-from whence.govern.signed_heads.sign import sign_heads
-from whence.govern.signed_heads.statement import SignedHead, read_signed_heads
+from whence.govern.signed_heads.statement import SignedHead
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.security.audit import Head, verify_log
@@ -30,10 +28,9 @@ def show_signed(file: Path, keys: Path, security: str, log: str, now: str, outpu
     key = current_key(keys)
     if key is None:
         raise EvidenceError(str(keys), "no key signs yet; run `whence evidence key create`")
-    before = _read_file(file) if file.exists() else ()
-    made = sign_heads(_open(log, security), _verified(security, before), before, key, now)
-    _append(file, write_envelope(made.envelope))
-    heads, number = made.heads, len(before) + 1
+    number = len(read_head_file(file)) + 1
+    made = append_head(file, _open(log, security), partial(_verified, security), key, now)
+    heads = made.heads
     records = sum(one.records for one in heads.ranges)
     rows = None if heads.audit is None else heads.audit.number
     if output is Output.JSON:
@@ -45,7 +42,7 @@ def show_signed(file: Path, keys: Path, security: str, log: str, now: str, outpu
 
 def show_proof(file: Path, keys: Path, trusted: Sequence[Path], security: str, log: str, output: Output) -> Exit:
     """Compare both logs with their signed heads. Raises EvidenceError, LogError, StoreError."""
-    heads = _read_file(file)
+    heads = read_head_file(file)
     known = [read_public_key(path) for path in trusted] or [PublicKey.read(one.pem.encode()) for one in list_keys(keys)]
     proof = prove_events(_open(log, security), heads, known)
     problems = [*proof.problems, *_wrong_audit(security, heads)]
@@ -58,12 +55,12 @@ def show_proof(file: Path, keys: Path, trusted: Sequence[Path], security: str, l
     return Exit.OK if heads and not problems else Exit.MISTAKE
 
 
-def _verified(security: str, before: Sequence[SignedHead]) -> Head | None:
-    """The head of the audit log, if all of it is as it was written and the signed heads are in it. None without one."""
+def _verified(security: str, earlier: Sequence[Head]) -> Head | None:
+    """The head of the audit log, if all of it is as it was written and earlier heads are in it. None without one."""
     if not has_security(security):
         return None
     with read(security) as connection:
-        return verify_log(connection, [one.heads.audit for one in before if one.heads.audit is not None])
+        return verify_log(connection, earlier)
 
 
 def _wrong_audit(security: str, heads: Sequence[SignedHead]) -> Sequence[Problem]:
@@ -73,7 +70,7 @@ def _wrong_audit(security: str, heads: Sequence[SignedHead]) -> Sequence[Problem
     if not has_security(security):
         return [Problem(audited[-1], "signed an audit log, and there is none")]
     try:
-        _verified(security, heads)
+        _verified(security, [one.heads.audit for one in heads if one.heads.audit is not None])
     except AuditError as error:
         return [Problem(audited[-1], f"signed an audit log that differs: {error}")]
     return ()
@@ -81,25 +78,6 @@ def _wrong_audit(security: str, heads: Sequence[SignedHead]) -> Sequence[Problem
 
 def _open(log: str, security: str) -> Log:
     return open_log(log, partial(signing_secret, security))
-
-
-def _read_file(file: Path) -> Sequence[SignedHead]:
-    try:
-        return read_signed_heads(file.read_bytes())
-    except OSError as error:
-        raise EvidenceError(str(file), f"it cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise EvidenceError(str(file), str(error)) from None
-
-
-def _append(file: Path, line: bytes) -> None:
-    try:
-        with file.open("ab") as opened:
-            opened.write(line)
-            opened.flush()
-            os.fsync(opened.fileno())
-    except OSError as error:
-        raise EvidenceError(str(file), f"it cannot be written: {error.strerror}") from None
 
 
 def _verdict(heads: Sequence[SignedHead], proof: Proof, problems: Sequence[Problem]) -> Sequence[Text]:

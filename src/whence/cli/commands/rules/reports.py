@@ -1,4 +1,4 @@
-"""`whence report`: what happened in a week."""
+"""`whence report`: what happened in a week, what ends soon, and datasets that say the same."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,13 +10,15 @@ from whence.cli.output.streams import Output, reporting
 from whence.cli.settings import data_directory, log_url, store_url
 
 app = typer.Typer(
-    name="report", help="Reports: what happened in a week, and datasets that say the same.", no_args_is_help=True
+    name="report",
+    help="Reports: what happened in a week, what ends soon, and datasets that say the same.",
+    no_args_is_help=True,
 )
 
 
 @app.callback()
 def reports() -> None:
-    """Reports: what happened in a week, and datasets that say the same."""
+    """Reports: what happened in a week, what ends soon, and datasets that say the same."""
 
 
 @app.command()
@@ -69,6 +71,24 @@ def weekly(
             else:
                 code = show_weekly(questions, week, until, as_of, output, html=html)
         raise typer.Exit(code)
+
+
+@app.command()
+def expirations(
+    within: Annotated[str, typer.Option("--within", metavar="TIME", help="From now on: 30d, 2w, 12h")] = "30d",
+    *,
+    url: Url,
+    output: Form = Output.TEXT,
+) -> None:
+    """List what ends soon: certifications, waivers, exceptions of policies, and API keys.
+
+    Certifications are those that lapse if nothing more is reported until then.
+    """
+    from whence.cli.reports.expirations import show_expirations
+    from whence.client.questions import connect
+
+    with reporting(output), connect(url) as questions:
+        raise typer.Exit(show_expirations(questions, within, output))
 
 
 @app.command()

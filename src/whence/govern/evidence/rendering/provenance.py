@@ -7,7 +7,7 @@ since node ids may have any characters; the node id is the label.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from whence.govern.evidence.gather import PackContent
+from whence.govern.evidence.content.gather import PackContent
 
 Json = dict[str, Any]
 NAMESPACE = "https://github.com/whence-lineage/whence/evidence/"

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from whence.govern.evidence.gather import PackContent
-from whence.govern.evidence.raw_events import EventState
+from whence.govern.evidence.content.gather import PackContent
+from whence.govern.evidence.content.raw_events import EventState
 from whence.govern.evidence.rendering.html import Html, Part, description_list, document, element, table
 
 Json = dict[str, Any]
@@ -56,6 +56,13 @@ def _records(content: PackContent) -> Iterator[Html]:
         content.contracts["contracts"],
         _contract,
     )
+    slos = ("dataset", "objective", "state", "since", "budget left", "changes")
+    yield from _section("Service level objectives", "slos.json", slos, content.slos["slos"], _slo)
+    policies = ("policy", "node", "decision", "reason", "ask", "way of the data")
+    yield from _section("Policies that do not hold", "policies.json", policies, _decisions(content), _decision)
+    changes = ("time", "rule", "dataset", "before", "after")
+    rows = content.policies["transitions"]
+    yield from _section("Changes of policies and certifications", "policies.json", changes, rows, _rule_change)
     verdicts = ("recorded", "repository and commit", "verdict", "by", "changes")
     yield from _section("Gate verdicts", "gate.json", verdicts, content.gate["verdicts"], _verdict)
     approvals = ("recorded", "repository and commit", "person")
@@ -79,6 +86,7 @@ def _head(content: PackContent) -> Iterator[Html]:
             ("State of the graph", element("code", completeness["graph_version"])),
             ("Events", ", ".join(f"{counts[state]} {state}" for state in EventState if counts[state]) or "none"),
             ("Hash of all events", element("code", content.events.hash)),
+            ("Signed heads of the logs", _heads(content)),
         )
     )
     if not completeness["complete"]:
@@ -92,6 +100,12 @@ def _head(content: PackContent) -> Iterator[Html]:
     yield element(
         "p", "This page proves nothing by itself. VERIFY.txt has the commands that verify the files.", class_="note"
     )
+
+
+def _heads(content: PackContent) -> str:
+    if not content.heads:
+        return "none"
+    return f"{len(content.heads):,}, the last of {content.heads[-1].signed_at}"
 
 
 def _section(
@@ -156,6 +170,28 @@ def _contract(one: Json) -> Sequence[Part]:
 
 def _rule(one: Json) -> str:
     return f"{one['rule']} {one['column'] or ''}".strip()
+
+
+def _slo(one: Json) -> Sequence[Part]:
+    row, budget = one["slo"], one["slo"]["budget"] or {"remaining": None}
+    left = "" if budget["remaining"] is None else f"{budget['remaining']:.1%}"
+    changes = "\n".join(f"{change['time']} {change['after']}" for change in one["transitions"])
+    return row["dataset"], f"{row['service']}/{row['name']}", row["state"], row["since"] or "", left, changes
+
+
+def _decisions(content: PackContent) -> Sequence[Json]:
+    decisions = content.policies["decisions"] or {"findings": []}
+    findings: Sequence[Json] = decisions["findings"]
+    return findings
+
+
+def _decision(one: Json) -> Sequence[Part]:
+    decision = f"{one['outcome']}: {one['unknown']}" if one["unknown"] else one["outcome"]
+    return one["policy"], element("code", one["node"]), decision, one["reason"], one["owner"], "\n".join(one["path"])
+
+
+def _rule_change(one: Json) -> Sequence[Part]:
+    return one["time"], one["rule"] or one["kind"], one["node"], one["before"] or "", one["after"]
 
 
 def _verdict(one: Json) -> Sequence[Part]:

@@ -87,8 +87,21 @@ while IFS= read -r event; do
     [ "${found%% *}" = "$(printf '%s' "$event" | jq -r .hash)" ] || fail 'an event in leaves.jsonl was changed'
 done <"$work/cut"
 
+# The heads of the logs: each names the hash of the one before, and the statement names the last.
+if [ "$(jq '.predicate.heads.shown // false' "$work/statement")" = true ]; then
+    before=null count=0
+    while IFS= read -r head; do
+        printf '%s' "$head" | jq -r .payload | base64 -d >"$work/head" || fail 'heads.jsonl has a line that is no head'
+        [ "$(jq -r .predicate.previous "$work/head")" = "$before" ] || fail 'a head in heads.jsonl does not follow the one before it'
+        before=$(sha256sum <"$work/head") before=${before%% *} count=$((count + 1))
+    done <"$pack/heads.jsonl"
+    [ "$(jq -r '.predicate.heads | "\(.count) \(.last)"' "$work/statement")" = "$count $before" ] ||
+        fail 'heads.jsonl does not end with the head that the statement names'
+fi
+
 printf 'Verified: %s files, signed by the key %s\n' "$(jq '.subject | length' "$work/statement")" "$id"
 jq -r '.predicate | "Upstream of \(.question.node | tojson), as of \(.question.as_of)\n" +
     "complete: \(.completeness.complete), hidden nodes: \(.completeness.hidden_nodes), " +
-    "events: \(.events.whole) whole, \(.events.cut) cut, \(.events.missing) missing, \(.events.hidden) hidden"' \
+    "events: \(.events.whole) whole, \(.events.cut) cut, \(.events.missing) missing, \(.events.hidden) hidden\n" +
+    "heads of the logs: \(.heads.count // 0)"' \
     "$work/statement"

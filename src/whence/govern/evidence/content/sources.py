@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from whence.govern.access_document import AuditEntry, entry_document
-from whence.govern.evidence.raw_events import EventReader
+from whence.govern.evidence.content.raw_events import EventReader
+from whence.govern.evidence.heads import Head
 from whence.query.ports.catalog import Catalog
 from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.security.audit import AuditFilter, read_audit
@@ -22,12 +23,24 @@ MOST_ENTRIES = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """One snapshot, as far as the viewer may see it. `read_audit` is None if they may not read the audit log."""
+    """One snapshot, as far as the viewer may see it. `read_audit` is None if they may not read the audit log.
+
+    `whole` and `whole_graph` are not restricted: what decides the state of an objective or a policy; nothing else of
+    them may be in a pack. `heads`: the signed heads of both logs, the oldest first.
+    """
 
     graph: QuestionGraph
     catalog: Catalog
+    whole: Catalog
+    whole_graph: QuestionGraph
     events: EventReader
     read_audit: ReadAudit | None = None
+    heads: Sequence[Head] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is hidden from the viewer."""
+        return self.events.visible_ids is None
 
 
 def read_changes(connection: Connection, nodes: Sequence[str], until: int) -> list[AuditEntry]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
-from whence.govern.evidence.lineage import PackLineage
-from whence.govern.evidence.sources import Sources
+from whence.govern.evidence.content.lineage import PackLineage
+from whence.govern.evidence.content.sources import Sources
 from whence.model.graph import Direction
 from whence.model.names import FieldName, Node
 from whence.model.sensitivity import Grade

@@ -7,11 +7,14 @@ from typing import Any
 
 from whence.govern.contracts.evaluation.answers import contract_history, contracted_entries
 from whence.govern.contracts.evaluation.observations import Observed
-from whence.govern.evidence.gate_history import gate_document
-from whence.govern.evidence.lineage import PackLineage, prove_lineage
-from whence.govern.evidence.model_card import make_card
-from whence.govern.evidence.proving_events import ProvingEvents, collect_events
-from whence.govern.evidence.sources import Sources
+from whence.govern.evidence.content.gate_history import gate_document
+from whence.govern.evidence.content.lineage import PackLineage, prove_lineage
+from whence.govern.evidence.content.model_card import make_card
+from whence.govern.evidence.content.policy_decisions import policy_document
+from whence.govern.evidence.content.proving_events import ProvingEvents, collect_events
+from whence.govern.evidence.content.slo_history import slo_documents
+from whence.govern.evidence.content.sources import Sources
+from whence.govern.evidence.heads import Head, heads_until
 from whence.model.graph import AssertingRun
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, Node, RunName
@@ -42,9 +45,13 @@ class PackContent:
     schemas: Json
     checks: Json
     contracts: Json
+    slos: Json
+    policies: Json
     facts: Json
     gate: Json
     audit: Json
+    heads: tuple[Head, ...]
+    are_heads_shown: bool
     card: Json | None = None
     """The card of a model; None if the node is none."""
 
@@ -57,6 +64,7 @@ def gather_content(sources: Sources, root: Node, question: Question, at: int) ->
     found = prove_lineage(sources.graph, root, question)
     events = collect_events(sources.events.read(found.events))
     runs = {"runs": list(_runs(sources, found.runs, events.commits))}
+    named = frozenset(found.datasets)
     facts: Json = {"facts": facts_documents(sources.catalog, sources.graph, (*found.datasets, *found.jobs))}
     gate = gate_document(sources.catalog, found.nodes, at)
     return PackContent(
@@ -68,9 +76,13 @@ def gather_content(sources: Sources, root: Node, question: Question, at: int) ->
         schemas={"schemas": list(_schemas(sources.catalog, found.datasets, at))},
         checks=_checks(sources.graph, found.datasets, at),
         contracts={"contracts": list(_contracts(sources, found.datasets, at))},
+        slos={"slos": list(slo_documents(sources, named, at))},
+        policies=policy_document(sources, named, at),
         facts=facts,
         gate=gate,
         audit=_audit(sources, root, at),
+        heads=tuple(heads_until(sources.heads, at)),
+        are_heads_shown=sources.is_whole,
         card=make_card(sources, found, question, at, facts=facts, runs=runs, gate=gate),
     )
 

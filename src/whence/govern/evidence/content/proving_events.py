@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from whence.govern.evidence.content.raw_events import EventState, PackEvent, event_document, leaves_document
 from whence.govern.evidence.leaves import hash_events
-from whence.govern.evidence.raw_events import EventState, PackEvent, event_document, leaves_document
 from whence.model.names import JobName
 from whence.openlineage.json.wire import Json, encode_canonical
 from whence.query.runs.commits import FACET, Commit, commit_in
