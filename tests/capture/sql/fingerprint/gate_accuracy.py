@@ -6,12 +6,13 @@ truth comes from executing both versions. A column counts if its values differ i
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from capture.sql.fingerprint.query_verdicts import query_verdicts
 from capture.sql.fingerprint.review_verdicts import review_verdicts
-from capture.sql.fingerprint.verdicts import Verdict, figures
+from capture.sql.fingerprint.verdicts import Compare, Verdict, compare_and_try, figures
 from capture.sql.gate_corpus import corpus, query_truth, reviews_truth
 from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.projects.evaluation import Readings
@@ -30,9 +31,9 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Subscriptions": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.9},
     "Care": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.89},
     "Refactorings": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 1.0},
-    "Logistics": dict.fromkeys(_BARS, 0.0),
+    "Logistics": {**_BARS, "harmless silent": 0.55},
     "Reviews": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.79},
-    WHOLE: {**_BARS, "harmless silent": 0.95, "known": 1.0, "exact columns": 0.88},
+    WHOLE: {**_BARS, "harmless silent": 0.86, "exact columns": 0.88},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
@@ -71,16 +72,28 @@ def project_of(models: Mapping[str, str], keys: Mapping[str, tuple[UniqueKey, ..
     return ProjectCode(dialect="duckdb", namespace="duckdb", codes=tuple(codes), columns=columns, keys=keys or {})
 
 
+def raw_types() -> Mapping[str, Mapping[str, str]]:
+    """The types of the columns of the raw tables."""
+    return {
+        f"raw.{table}": dict(one.strip().split(" ", 1) for one in re.split(r",(?![^(]*\))", text))
+        for table, text in corpus.raw_tables().items()
+    }
+
+
 def _parents(text: str) -> Iterator[str]:
     yield from re.findall(r"ref\('(\w+)'\)", text)
     yield from (f"raw.{name}" for name in re.findall(r"source\('raw', *'(\w+)'\)", text))
 
 
-def project_verdicts(keys: Mapping[str, tuple[UniqueKey, ...]] | None = None) -> Iterator[Verdict]:
-    """The verdicts on the edits of the dbt project."""
-    base, readings = project_of(corpus.models(), keys), Readings()
+def project_verdicts(
+    keys: Mapping[str, tuple[UniqueKey, ...]] | None = None, compare: Compare = compare_projects
+) -> Iterator[Verdict]:
+    """The verdicts on the edits of the dbt project. Executing it needs the types of its columns."""
+    types = {} if compare is compare_projects else raw_types()
+    base, readings = replace(project_of(corpus.models(), keys), types=types), Readings()
     for truth in corpus.truths():
-        changes = compare_projects(base, project_of(corpus.edited(truth["number"]), keys), readings)
+        head = replace(project_of(corpus.edited(truth["number"]), keys), types=types)
+        changes = compare(base, head, readings)
         yield _verdict(truth, tuple(change for change in changes if not change.kind.is_harmless))
 
 
@@ -97,18 +110,23 @@ def _verdict(truth: Mapping[str, Any], changes: tuple[ColumnChange, ...]) -> Ver
     )
 
 
-CORPORA: Mapping[str, Callable[[], Iterator[Verdict]]] = {
-    "dbt project, keys declared by tests": lambda: project_verdicts(declared_keys()),
-    "dbt project, no key declared": project_verdicts,
-    "TPC-DS": lambda: query_verdicts("tpcds"),
-    "TPC-H": lambda: query_verdicts("tpch"),
-    "Spark SQL": lambda: query_verdicts("spark"),
-    "Subscriptions": lambda: query_verdicts("subscriptions"),
-    "Care": lambda: query_verdicts("care"),
-    "Refactorings": lambda: query_verdicts("refactorings"),
-    "Logistics": lambda: query_verdicts("logistics"),
-    "Reviews": review_verdicts,
-}
+def corpora(compare: Compare) -> Mapping[str, Callable[[], Iterator[Verdict]]]:
+    """The corpora by their names, judged by `compare`."""
+    return {
+        "dbt project, keys declared by tests": lambda: project_verdicts(declared_keys(), compare),
+        "dbt project, no key declared": lambda: project_verdicts(compare=compare),
+        "TPC-DS": lambda: query_verdicts("tpcds", compare),
+        "TPC-H": lambda: query_verdicts("tpch", compare),
+        "Spark SQL": lambda: query_verdicts("spark", compare),
+        "Subscriptions": lambda: query_verdicts("subscriptions", compare),
+        "Care": lambda: query_verdicts("care", compare),
+        "Refactorings": lambda: query_verdicts("refactorings", compare),
+        "Logistics": lambda: query_verdicts("logistics", compare),
+        "Reviews": lambda: review_verdicts(compare),
+    }
+
+
+CORPORA = corpora(compare_projects)
 
 
 def main() -> None:
@@ -118,11 +136,24 @@ def main() -> None:
         else:
             query_truth.write(*sys.argv[2:])
         return
+    if sys.argv[1:2] == ["--trials"]:
+        sys.exit(score_trials(sys.argv[2:]))
     scored = {name: list(verdicts()) for name, verdicts in CORPORA.items()}
     is_low = [print_scores(name, of, FLOORS[name]) for name, of in scored.items()]
     undeclared = [one for name, of in scored.items() if name != "dbt project, keys declared by tests" for one in of]
     is_low.append(print_scores(WHOLE, undeclared, FLOORS[WHOLE], details=False))
     sys.exit(any(is_low))
+
+
+def score_trials(names: Sequence[str]) -> bool:
+    """Print the figures after both versions of what is named were executed; whether a harmful edit passes. All corpora
+    without names: hours.
+    """
+    failed = False
+    for name, verdicts in corpora(compare_and_try).items():
+        if not names or name in names:
+            failed = print_scores(name, list(verdicts()), {**FLOORS[name], "harmless silent": 0.95}) or failed
+    return failed
 
 
 def print_scores(name: str, scored: list[Verdict], floors: Mapping[str, float], details: bool = True) -> bool:

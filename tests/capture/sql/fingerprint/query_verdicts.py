@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from capture.sql.fingerprint.verdicts import Verdict
+from capture.sql.fingerprint.verdicts import Compare, Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
 from capture.sql.generated import care, logistics, subscriptions, tpcds, tpch
@@ -41,7 +41,7 @@ _SCHEMAS: Mapping[str, _Schema] = {
 }
 
 
-def query_verdicts(corpus: str) -> Iterator[Verdict]:
+def query_verdicts(corpus: str, compare: Compare = compare_projects) -> Iterator[Verdict]:
     """The verdicts on one of `query_edits.CORPORA`."""
     readings, truths = Readings(), query_edits.truths(corpus)
     for edit in query_edits.edits(corpus):
@@ -50,7 +50,7 @@ def query_verdicts(corpus: str) -> Iterator[Verdict]:
             _project(edit, sql) if schema is None else _of_schema(schema, edit, sql)
             for sql in (edit.before, edit.after)
         )
-        changes = compare_projects(before, after, readings)
+        changes = compare(before, after, readings)
         notable = tuple(change for change in changes if not change.kind.is_harmless)
         dataset = _dataset(edit) if schema is None else schema.target_of(edit.before) or _ANSWER.name
         yield _verdict(edit, dataset, truths[edit.name], truths[edit.statement], notable)

@@ -1,9 +1,24 @@
 """What execution says of an edit beside what the fingerprint says of it, for every corpus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from whence.capture.sql.fingerprint.projects.code import ProjectCode
+from whence.capture.sql.fingerprint.projects.evaluation import Readings
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
+from whence.capture.sql.trials.refinement import try_changes
 from whence.model.changes import ChangeKind, ColumnChange
+
+Compare = Callable[[ProjectCode, ProjectCode, Readings], tuple[ColumnChange, ...]]
+"""What judges two versions: `compare_projects`, or `compare_and_try`."""
+
+
+def compare_and_try(base: ProjectCode, head: ProjectCode, readings: Readings) -> tuple[ColumnChange, ...]:
+    """The changes that executing both versions confirms, or cannot judge."""
+    changes = [one for one in compare_projects(base, head, readings) if not one.kind.is_harmless]
+    tried = try_changes(changes, base, head)
+    return tuple(one for one in tried if one.kind is not ChangeKind.NOT_CONFIRMED)
+
 
 Place = tuple[str, str]
 """A dataset and a column of it."""

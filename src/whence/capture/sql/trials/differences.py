@@ -1,7 +1,7 @@
 """What differed so far between two versions of a dataset, and how much of it the databases have shown."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from whence.capture.sql.trials.databases import Database
@@ -14,14 +14,11 @@ _MOST_VALUES = 50
 class Difference:
     """One dataset on all databases so far.
 
-    `compared`: databases on which both versions ran; `filled`: those where the base has rows. `ties`: those where the
-    base's own answer depends on the order of its rows, and `is_open`: the versions differ on one of these.
+    `compared`: databases on which both versions ran; `filled`: those where the base has rows.
     """
 
     compared: int = 0
     filled: int = 0
-    ties: int = 0
-    is_open: bool = False
     types: set[str] = field(default_factory=set)
     columns: set[str] = field(default_factory=set)
     counts: bool = False
@@ -29,8 +26,10 @@ class Difference:
     fails: bool = False
     names: tuple[str, ...] = ()
     values: dict[str, set[str]] = field(default_factory=dict)
-    smallest: Database | None = None
-    """The smallest database that shows a difference, if the order of rows decides nothing there."""
+    smallest: dict[str, Database] = field(default_factory=dict)
+    """The smallest database that shows a difference of each column, and of rows (empty), where their order decides
+    nothing.
+    """
     first: int = -1
     """The number of the first one."""
     mutants: int = 0
@@ -51,10 +50,7 @@ class Difference:
         shared = [name for name in before.names if name in after.types]
         kinds = {name for name in shared if before.types[name] != after.types[name]}
         columns, is_other = compare_rows(before, after, shared)
-        if is_tied:
-            self.ties += 1
-            self.is_open = self.is_open or is_other
-        else:
+        if not is_tied:  # the base's own answer does not depend on the order of its rows
             self.filled += is_filled
             for place, name in enumerate(before.names):
                 known = self.values.setdefault(name, set())
@@ -65,18 +61,19 @@ class Difference:
         self.counts = self.counts or len(before.rows) != len(after.rows)
         self.rows = self.rows or is_other
         if is_other or kinds:
-            self._note(database, is_tied)
+            self._note(database, (*columns, *([""] if is_other else [])) if not is_tied else ())
 
     def add_failure(self, database: Database) -> None:
         """The head does not run where the base does."""
         self.compared += 1
         self.fails = True
-        self._note(database, is_tied=True)
+        self._note(database, ())
 
-    def _note(self, database: Database, is_tied: bool) -> None:
+    def _note(self, database: Database, shows: Iterable[str]) -> None:
         self.first = database.number if self.first < 0 else self.first
-        if not is_tied and (self.smallest is None or database.size < self.smallest.size):
-            self.smallest = database
+        for name in shows:
+            if name not in self.smallest or database.size < self.smallest[name].size:
+                self.smallest[name] = database
 
 
 def compare_rows(before: Rows, after: Rows, shared: list[str]) -> tuple[set[str], bool]:

@@ -37,8 +37,8 @@ def _refine(change: ColumnChange, trials: Mapping[DatasetName, DatasetTrial]) ->
     tried = trials.get(change.dataset)
     if tried is None or change.kind not in _TRIED:
         return change
-    found, trial = tried.difference, tried.trial
-    if trial.untried or not _is_same(change, found):
+    found, trial = tried.difference, tried.trial_of(change.column)
+    if not _is_same(change, found) or (trial.untried and not found.is_found):
         return replace(change, trial=trial)
     if not _is_shown(change, found):
         return replace(change, trial=Trial(databases=found.compared, untried=_ONE_VALUE))

@@ -8,17 +8,11 @@ from time import process_time
 
 from sqlglot import exp
 
-from whence.capture.sql.dialects.dialects import dialect_of
-from whence.capture.sql.fingerprint.projects.code import ProjectCode, UniqueKey
-from whence.capture.sql.fingerprint.projects.reading_order import table_of
+from whence.capture.sql.fingerprint.projects.code import ProjectCode
 from whence.capture.sql.lineage import Table
-from whence.capture.sql.names.names import parse_column_name
 from whence.capture.sql.trials.databases import (
-    NULL,
     Database,
-    InputColumn,
     InputTable,
-    Key,
     Pool,
     make_database,
     mutated,
@@ -26,11 +20,11 @@ from whence.capture.sql.trials.databases import (
 )
 from whence.capture.sql.trials.differences import Difference, compare_rows
 from whence.capture.sql.trials.execution import MOST_TIMEOUTS, Failure, Laboratory, Outcome, Rows, open_laboratory
-from whence.capture.sql.trials.faithfulness import NotTriedError, depends_on_order
+from whence.capture.sql.trials.faithfulness import NotTriedError, check_same_meaning, check_same_types, depends_on_order
+from whence.capture.sql.trials.inputs import input_shapes, input_table, make_pools
 from whence.capture.sql.trials.mutants import Mutant, mutants_of
-from whence.capture.sql.trials.plans import Plan, defaults_of, find_table, known_types, plan_version
-from whence.capture.sql.trials.uses import Uses, read_uses
-from whence.capture.sql.trials.values import Hints, Shape, shape_of, values_of
+from whence.capture.sql.trials.plans import Plan, plan_version
+from whence.capture.sql.trials.uses import read_uses
 from whence.capture.sql.trials.witnesses import input_rows, output_rows, smallest
 from whence.model.changes import Trial
 from whence.model.names import DatasetName
@@ -48,19 +42,22 @@ MOST_NEAR = 0.34
 """That share of those of the parts that the head has not."""
 LEAST_FILLED = 20
 """Databases on which the base has rows: with fewer, nothing is known."""
-_TIES = "only rows whose order is open, or a version that fails, show a difference"
+_MOST_EXAMPLES = 5
+_NO_EXAMPLE = "the difference is one of types, of a version that fails, or of rows whose order is open"
 _MOST_SECONDS = 15
 """Of CPU, for all datasets of a head."""
-_MOST_CONDITIONS = 40
-_MOST_VALUES = 60
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetTrial:
-    """What executing showed of one dataset. `trial`: for its changes."""
+    """What executing showed of one dataset. `trials`: for changes of each column that differs, and for all others."""
 
     difference: Difference
-    trial: Trial
+    trials: Mapping[str, Trial]
+
+    def trial_of(self, column: str | None) -> Trial:
+        """What is said with a change."""
+        return self.trials.get((column or "").lower()) or self.trials[""]
 
 
 Named = Mapping[DatasetName, frozenset[str] | None]
@@ -74,9 +71,9 @@ def run_trials(base: ProjectCode, head: ProjectCode, datasets: Named) -> Mapping
     try:
         with _comparison(base, head, datasets) as comparison:
             comparison.run()
-            return {name: DatasetTrial(one, comparison.trial_of(name)) for name, one in comparison.found.items()}
+            return {name: DatasetTrial(one, comparison.trials_of(name)) for name, one in comparison.found.items()}
     except NotTriedError as error:
-        untried = DatasetTrial(Difference(), Trial(untried=str(error)))
+        untried = DatasetTrial(Difference(), {"": Trial(untried=str(error))})
         return dict.fromkeys(datasets, untried)
 
 
@@ -120,16 +117,24 @@ class _Comparison:
         self._compare_on(range(DATABASES, DATABASES + MORE_DATABASES))
         self._kill_mutants(self.late, self.survivors)
 
-    def trial_of(self, name: DatasetName) -> Trial:
-        """What is known of a dataset, with an example of a difference."""
-        found = self.found[name]
-        if not found.is_found or found.smallest is None:
-            return Trial(databases=found.compared, untried=_doubt(found) or ("" if not found.is_found else _TIES))
-        database = smallest(found.smallest, self._run, lambda one, other: _differs(one, other, name))
+    def trials_of(self, name: DatasetName) -> Mapping[str, Trial]:
+        """What is known of a dataset, with an example of a difference: of its rows (empty), and of its columns."""
+        found, named = self.found[name], self.named[name]
+        plain = Trial(databases=found.compared, untried=_NO_EXAMPLE if found.is_found else _doubt(found))
+        wanted = [""] if named is None else sorted(named & found.smallest.keys())[:_MOST_EXAMPLES]
+        return {"": plain} | {one: self._example(name, one) for one in wanted if one in found.smallest}
+
+    def _example(self, name: DatasetName, column: str) -> Trial:
+        """The smallest database found that shows a difference of a column, or of rows."""
+
+        def differs(one: Outcome, other: Outcome) -> bool:
+            return _shows(one, other, name, column)
+
+        database = smallest(self.found[name].smallest[column], self._run, differs)
         self.laboratory.load(database)
-        before, after = output_rows(self.laboratory, self.plans, name)
+        before, after = output_rows(self.laboratory, self.plans, name, column)
         inputs = tuple(input_rows(database, self.tables, self.plans))
-        return Trial(databases=found.compared, inputs=inputs, before=before, after=after)
+        return Trial(databases=self.found[name].compared, inputs=inputs, before=before, after=after)
 
     def _compare_on(self, numbers: range) -> bool:
         """Whether all that may be known is known."""
@@ -212,7 +217,8 @@ class _Comparison:
     def _is_same(self, one: Outcome, other: Outcome) -> bool:
         if isinstance(one, Failure) or isinstance(other, Failure):
             return False
-        return all(sorted(one[name].rows) == sorted(other[name].rows) for name in self.found)
+        open_ = [name for name, difference in self.found.items() if not difference.is_found]
+        return all(sorted(one[name].rows) == sorted(other[name].rows) for name in open_)
 
     def _run(self, database: Database) -> tuple[Outcome, Outcome]:
         self.laboratory.load(database)
@@ -222,23 +228,34 @@ class _Comparison:
 
 def _differs(one: Outcome, other: Outcome, name: DatasetName) -> bool:
     """Whether two answers differ."""
+    return isinstance(one, Failure) or isinstance(other, Failure) or _shows(one, other, name, "")
+
+
+def _shows(one: Outcome, other: Outcome, name: DatasetName, column: str) -> bool:
+    """Whether two answers differ in a column, or in rows (empty)."""
     if isinstance(one, Failure) or isinstance(other, Failure):
-        return True
+        return False
     left, right = one[name], other[name]
-    return compare_rows(left, right, [column for column in left.names if column in right.types])[1]
+    columns, is_other = compare_rows(left, right, [column for column in left.names if column in right.types])
+    return column in columns if column else is_other
 
 
 @contextmanager
 def _comparison(base: ProjectCode, head: ProjectCode, datasets: Named) -> Iterator[_Comparison]:
     plans = plan_version(base, tuple(datasets)), plan_version(head, tuple(datasets))
     statements = [one for plan in plans for one in plan.statements]
-    shapes = _input_shapes(base, plans)
-    columns = frozenset(name.lower() for kinds in shapes.values() for name in kinds)
+    check_same_meaning(list(plans[0].statements), list(plans[1].statements), base.dialect)
+    shapes = input_shapes(base, plans)
+    kinds: dict[str, frozenset[str]] = {}
+    for name, shape in (one for listed in shapes.values() for one in listed.items()):
+        kinds[name.lower()] = kinds.get(name.lower(), frozenset()) | {shape.kind}
+    check_same_types(statements, kinds, base.dialect)
+    columns = frozenset(kinds)
     uses = read_uses(statements, columns)
-    tables = [_input_table(table, kinds, base, uses) for table, kinds in sorted(shapes.items(), key=str)]
+    tables = [input_table(table, kinds, base, uses) for table, kinds in sorted(shapes.items(), key=str)]
     made = [table for plan in plans for step in plan.steps for table in step.writes]
     with open_laboratory(tables, made) as laboratory:
-        pools = dict(_pools(tables, uses, laboratory))
+        pools = dict(make_pools(tables, uses, laboratory))
         yield _Comparison(
             plans=plans,
             laboratory=laboratory,
@@ -259,75 +276,3 @@ def _written(plans: tuple[Plan, Plan], tables: Sequence[InputTable]) -> Mapping[
 
 def _seed(statements: Sequence[exp.Expr]) -> str:
     return blake2b("\0".join(one.sql() for one in statements).encode(), digest_size=8).hexdigest()
-
-
-def _input_shapes(project: ProjectCode, plans: tuple[Plan, Plan]) -> Mapping[Table, Mapping[str, Shape]]:
-    """The columns of the tables that are read, with their types. Raises NotTriedError."""
-    known, dialect, defaults = known_types(project), dialect_of(project.dialect), defaults_of(project)
-    found: dict[Table, Mapping[str, Shape]] = {}
-    meant: dict[Table, Table] = {}
-    for table in sorted(plans[0].inputs | plans[1].inputs, key=str):
-        declared = find_table(table, known, defaults)
-        if declared is None:
-            raise NotTriedError(f"the types of the columns of {table} are not known")
-        if meant.setdefault(declared, table) != table:
-            raise NotTriedError(f"it calls {declared} by two names")
-        found[table] = {
-            parse_column_name(dialect, name): _shape(table, name, kind) for name, kind in known[declared].items()
-        }
-    return found
-
-
-def _shape(table: Table, name: str, type_: str) -> Shape:
-    shape = shape_of(type_)
-    if shape is None:
-        raise NotTriedError(f"no values are made for {table}.{name} of the type {type_}")
-    return shape
-
-
-def _input_table(table: Table, shapes: Mapping[str, Shape], project: ProjectCode, uses: Uses) -> InputTable:
-    columns = tuple(InputColumn(name, shape, _pool_name(name, shape, uses)) for name, shape in shapes.items())
-    return InputTable(table.parts, columns, tuple(_keys(table, list(shapes), project)))
-
-
-def _pool_name(name: str, shape: Shape, uses: Uses) -> str:
-    return f"{uses.group_of(name.lower())}: {shape.type.lower()}"
-
-
-def _keys(table: Table, names: list[str], project: ProjectCode) -> Iterator[Key]:
-    by_table = {table_of(name, project.dialect): keys for name, keys in project.keys.items()}
-    declared = find_table(table, by_table, defaults_of(project))
-    places = {name.lower(): place for place, name in enumerate(names)}
-    for key in by_table[declared] if declared is not None else ():
-        if all(name.lower() in places for name in key.columns):
-            yield _key(key, places)
-
-
-def _key(key: UniqueKey, places: Mapping[str, int]) -> Key:
-    return Key(tuple(places[name.lower()] for name in key.columns), key.is_complete)
-
-
-def _pools(tables: Sequence[InputTable], uses: Uses, laboratory: Laboratory) -> Iterator[tuple[str, Pool]]:
-    columns: dict[str, list[InputColumn]] = {}
-    for table in tables:
-        for column in table.columns:
-            columns.setdefault(column.pool, []).append(column)
-    for name, of in columns.items():
-        shape, names = of[0].shape, sorted({column.name.lower() for column in of})
-        linked = [one for one in uses.hints if uses.group_of(one) == uses.group_of(names[0])]
-        yield name, _pool(shape, uses.hints_of([*names, *linked]), names, uses, laboratory)
-
-
-def _pool(shape: Shape, hints: Hints, names: Sequence[str], uses: Uses, laboratory: Laboratory) -> Pool:
-    values = [*laboratory.are_of(shape, values_of(shape, hints)[:_MOST_VALUES]), NULL]
-    if len(values) == 1:
-        raise NotTriedError(f"no value of the type {shape.type} is known")
-    listed = [(name, *one) for name in names for one in uses.conditions.get(name, {}).items()][:_MOST_CONDITIONS]
-    if shape.kind == "text":
-        listed += [(name, text, True) for name in names for text in uses.conversions.get(name, ())]
-    found: dict[bool, dict[tuple[bool | None, ...], None]] = {True: {}, False: {}}
-    for name, text, is_required in listed:
-        holds = laboratory.holds(shape, values, name, text)
-        if holds is not None and len(set(holds)) > 1:
-            found[is_required][holds] = None
-    return Pool(tuple(values), tuple(found[True]), tuple(found[False]), not uses.grouping.isdisjoint(names))

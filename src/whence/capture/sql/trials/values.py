@@ -7,6 +7,9 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final, Literal
 
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
 Kind = Literal["int", "decimal", "float", "text", "bool", "date", "timestamp", "timestamptz", "time", "json", "list"]
 _KINDS: Final = (
     ("int", r"(?:u?tiny|u?small|u?big|u?huge|u)?int(?:eger)?\d*|long|short|byteint|byte|number\(\d+,\s*0\)"),
@@ -55,6 +58,18 @@ class Hints:
             self.spans | other.spans,
             self.casts | other.casts,
         )
+
+
+def duckdb_type(type_: str, parser: str) -> str:
+    """A type of a dialect of SQLGlot as DuckDB calls it."""
+    if parser == "duckdb":
+        return type_
+    if parser == "bigquery" and type_.lower() in ("numeric", "decimal"):
+        return "DECIMAL(38, 9)"
+    try:
+        return exp.DataType.build(type_, dialect=parser).sql("duckdb")
+    except SqlglotError:
+        return type_
 
 
 def shape_of(type_: str) -> Shape | None:
@@ -144,7 +159,9 @@ def _texts(hints: Hints) -> Iterator[str]:
     for text in listed[:12]:
         yield from _beside(text)
     yield from ("a", "b", "", "A", "ab", " a ", "B", "á", "c", "a b", "x-1", "10", "2", "2024-02-01")
-    yield from (format(one, "f") for one in sorted(hints.numbers)[:4])
+    for number in sorted(hints.numbers)[:4]:
+        text = format(number, "f")
+        yield from (text, f"0{text}", f" {text}", f"{text}.0")
 
 
 def _converted(hints: Hints) -> Iterator[str]:

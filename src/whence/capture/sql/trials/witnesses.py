@@ -56,7 +56,7 @@ def input_rows(database: Database, tables: Sequence[InputTable], plans: Sequence
 
 
 def output_rows(
-    laboratory: Laboratory, plans: tuple[Plan, Plan], name: DatasetName
+    laboratory: Laboratory, plans: tuple[Plan, Plan], name: DatasetName, column: str
 ) -> tuple[ExampleRows | None, ExampleRows | None]:
     """The rows of each version that the other one has not; None of a version that does not run."""
     before, after = (laboratory.run(plan, shown=_shown) for plan in plans)
@@ -68,6 +68,8 @@ def output_rows(
     changed = [n for n in range(len(shared)) if Counter(row[n] for row in left) != Counter(row[n] for row in right)]
     lost, new = list((Counter(left) - Counter(right)).elements()), list((Counter(right) - Counter(left)).elements())
     kept = changed if changed and len(left) == len(right) else list(range(len(shared)))
+    if column:
+        kept = [shared.index(column)]
     return tuple(  # type: ignore[return-value]
         ExampleRows(
             table=name.name,
