@@ -1,0 +1,1 @@
+"""Metabase: questions, models and dashboards of a server, by its REST API."""
