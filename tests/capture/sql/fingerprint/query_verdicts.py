@@ -57,14 +57,15 @@ def query_verdicts(corpus: str, compare: Compare = compare_projects) -> Iterator
 
 
 def _verdict(edit: Edit, dataset: str, truth: Truth, statement: Truth, changes: tuple[ColumnChange, ...]) -> Verdict:
-    changed = frozenset((dataset, name) for name in truth.changed())
+    # DuckDB and Spark know a column by any case of its letters; the reader writes them small.
+    changed = frozenset((dataset, name.lower()) for name in truth.changed())
     return Verdict(
         title=edit.name,
         is_harmless=truth.is_harmless,
         is_broken=bool(truth.broken),
         changed=changed,
         unplaced=frozenset() if changed or not truth.rows else frozenset({dataset}),
-        columns={dataset: statement.columns},
+        columns={dataset: tuple(name.lower() for name in statement.columns)},
         changes=changes,
     )
 
