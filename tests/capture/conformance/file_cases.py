@@ -160,7 +160,7 @@ SLOW_FILE_CASES = (
         lambda folder: ("postgres://db:5432", "shop.public.orders"),
         "dashboards that are in no file, Liquid that a user decides (named), owners",
         "lkml 1.3.7",
-        failure="ends inside a block",
+        failure="it is no LookML",
     ),
     FileCase(
         "tableau",

@@ -83,6 +83,18 @@ def _text(path: Path) -> str:
     return path.read_text("utf-8-sig")
 
 
+def _check_blocks(text: str) -> None:
+    """Raises ArtifactError for a block that ends twice: lkml would leave out all that comes after it."""
+    from lkml.lexer import Lexer
+    from lkml.tokens import BlockEndToken, BlockStartToken
+
+    depth = 0
+    for token in Lexer(text).scan():
+        depth += isinstance(token, BlockStartToken) - isinstance(token, BlockEndToken)
+        if depth < 0:
+            raise ArtifactError("", f"it is no LookML: a block ends twice on line {token.line_number}")
+
+
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
@@ -95,6 +107,7 @@ def _lookml(text: str) -> Json:
     import lkml
 
     try:
+        _check_blocks(text)
         found = lkml.load(text)
     except RecursionError:
         raise ArtifactError("", "it is nested too deeply") from None

@@ -1,0 +1,2 @@
+view: twice { dimension: a {} } }
+view: lost { dimension: b {} }
