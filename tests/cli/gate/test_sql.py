@@ -148,7 +148,7 @@ def test_sql_needs_its_dialect_and_its_namespace(models: Checkout, production: s
     assert result.exit_code == 2
 
 
-def test_a_change_that_no_database_confirms_passes_and_is_listed(
+def test_a_change_that_no_database_confirms_says_so(
     models: Checkout, production: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     types = {"id": "integer", "amount": "integer", "day": "date", "note": "varchar", "ok": "boolean", "rate": "integer"}
@@ -161,7 +161,7 @@ def test_a_change_that_no_database_confirms_passes_and_is_listed(
     same = text.format(
         "coalesce([0, amount - rate][1 + (amount > 3)::integer], case when amount > 3 then null else 0 end)"
     )
-    found = judged(models, production, tmp_path, {"sql/paid.sql": same}, 0)
+    found = judged(models, production, tmp_path, {"sql/paid.sql": same}, 6)
     assert ("amount", "not confirmed") in kinds(found)
     assert all("generated databases" in one["trial"]["text"] for one in found["changes"])
     other = text.format("case when amount >= 3 then amount - rate else 0 end")

@@ -234,11 +234,12 @@ def test_time_decides_about_readers_and_waivers_alone() -> None:
     assert len({one.verdict for one in judged}) == 1
 
 
-def test_what_is_not_confirmed_passes_and_is_a_note_where_something_is_promised() -> None:
+def test_what_is_not_confirmed_may_pass_and_is_a_note_where_something_is_promised() -> None:
     one = change(ChangeKind.NOT_CONFIRMED)
-    plain = Impact(affected=affected(*many(9)))
-    assert verdict_on(one, plain).verdict is Verdict.PASS
-    assert verdict_on(one, Impact(affected=affected(REVENUE))).verdict is Verdict.NOTE
+    plain, lenient = Impact(affected=affected(*many(9))), Rules(on_not_confirmed=Reaction.PASS)
+    assert verdict_on(one, plain).verdict is Verdict.APPROVAL_NEEDED
+    assert verdict_on(one, plain, lenient).verdict is Verdict.PASS
+    assert verdict_on(one, Impact(affected=affected(REVENUE)), lenient).verdict is Verdict.NOTE
     assert verdict_on(one, plain, Rules(on_not_confirmed=Reaction.NOTE)).verdict is Verdict.NOTE
     strict = verdict_on(one, plain, Rules(on_not_confirmed=Reaction.APPROVAL))
     assert (strict.verdict, [need.owner for need in strict.required]) == (Verdict.APPROVAL_NEEDED, ["shop-team"])

@@ -92,7 +92,7 @@ def test_a_threshold_can_be_turned_off() -> None:
         ("approval:\n  certified: 'true'", 2, "true or false"),
         ("approval:\n  tiers: 1", 2, "a list"),
         ("on_contract: unknown", 1, "one of note, approval, block"),
-        ("on_not_confirmed: block", 1, "one of pass, note, approval"),
+        ("on_not_confirmed: block", 1, "one of judge, pass, note, approval"),
         ("on_unknown: pass", 1, "one of note, approval, unknown, block"),
         ("readers_within_days: 0", 1, "1 or more"),
         ("approvers: [{owner: a}]", 1, "'people' is missing"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whence.govern.gate.impact import Assessed, Assessment, Facts, Reader, is_hidden
 from whence.govern.gate.judgement import Reason
-from whence.govern.gate.policy import Rules, Verdict
+from whence.govern.gate.policy import Reaction, Rules, Verdict
 from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.names import FieldName, Node
 
@@ -57,7 +57,7 @@ def reasons_of(case: Case) -> tuple[Reason, ...]:
     """Every rule that the change fits, the worst first."""
     if case.kind.is_harmless:
         return ()
-    if case.kind is ChangeKind.NOT_CONFIRMED:
+    if case.kind is ChangeKind.NOT_CONFIRMED and case.rules.on_not_confirmed is not Reaction.JUDGE:
         return tuple(_not_confirmed(case))
     found = [reason for rule in _RULES for reason in rule(case)]
     return tuple(sorted(found, key=lambda one: -one.verdict)) or tuple(_unremarkable(case))

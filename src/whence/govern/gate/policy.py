@@ -31,6 +31,8 @@ class Verdict(IntEnum):
 class Reaction(StrEnum):
     """What a rule makes of a change that it fits."""
 
+    JUDGE = "judge"
+    """As any other change."""
     PASS = "pass"
     NOTE = "note"
     APPROVAL = "approval"
@@ -44,6 +46,7 @@ class Reaction(StrEnum):
 
 
 _VERDICTS: Mapping[Reaction, Verdict] = {
+    Reaction.JUDGE: Verdict.PASS,
     Reaction.PASS: Verdict.PASS,
     Reaction.NOTE: Verdict.NOTE,
     Reaction.APPROVAL: Verdict.APPROVAL_NEEDED,
@@ -80,7 +83,7 @@ class Rules:
     on_contract: Reaction = Reaction.BLOCK
     on_broken_reference: Reaction = Reaction.BLOCK
     on_unknown: Reaction = Reaction.UNKNOWN
-    on_not_confirmed: Reaction = Reaction.PASS
+    on_not_confirmed: Reaction = Reaction.JUDGE
     on_incomplete: Reaction = Reaction.UNKNOWN
     on_unjudged: Reaction = Reaction.UNKNOWN
     on_policy: Reaction = Reaction.BLOCK

@@ -94,7 +94,7 @@ def _reason(node: Node) -> str:
     return text
 
 
-_ANY = tuple(one for one in Reaction if one is not Reaction.PASS)
+_ANY = tuple(one for one in Reaction if one not in (Reaction.PASS, Reaction.JUDGE))
 _KNOWN = tuple(one for one in _ANY if one is not Reaction.UNKNOWN)
 
 _TOP: Mapping[str, Reader] = {
@@ -106,7 +106,7 @@ _TOP: Mapping[str, Reader] = {
     "on_contract": _reaction(*_KNOWN),
     "on_broken_reference": _reaction(*_KNOWN),
     "on_unknown": _reaction(*_ANY),
-    "on_not_confirmed": _reaction(Reaction.PASS, Reaction.NOTE, Reaction.APPROVAL),
+    "on_not_confirmed": _reaction(Reaction.JUDGE, Reaction.PASS, Reaction.NOTE, Reaction.APPROVAL),
     "on_incomplete": _reaction(*_ANY),
     "on_unjudged": _reaction(*_ANY),
     "on_policy": _reaction(*_KNOWN),

@@ -132,7 +132,7 @@ def _rows(
     absent: float,
     strictness: float,
 ) -> Iterator[Row]:
-    nulls = [0.0 if pools[column.pool].required or random.random() < 0.4 else absent for column in table.columns]
+    nulls = [min(absent, 0.25) if random.random() < 0.6 else 0.0 for _ in table.columns]
     spread = [
         strictness if pools[column.pool].required or random.random() < 0.8 else random.choice((0.0, 0.5))
         for column in table.columns

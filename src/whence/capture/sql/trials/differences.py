@@ -23,6 +23,8 @@ class Difference:
     columns: set[str] = field(default_factory=set)
     counts: bool = False
     rows: bool = False
+    shown: int = 0
+    """The databases that show a difference."""
     fails: bool = False
     names: tuple[str, ...] = ()
     values: dict[str, set[str]] = field(default_factory=dict)
@@ -60,6 +62,7 @@ class Difference:
         self.columns |= columns
         self.counts = self.counts or len(before.rows) != len(after.rows)
         self.rows = self.rows or is_other
+        self.shown += is_other
         if is_other or kinds:
             self._note(database, (*columns, *([""] if is_other else [])) if not is_tied else ())
 

@@ -113,6 +113,8 @@ def _others(node: exp.Expr) -> Iterator[exp.Expr]:
             yield from (exp.Max(this=node.this.copy()), exp.Min(this=node.this.copy()))
         case exp.Ordered() if isinstance(node.parent, exp.Order) and isinstance(node.parent.parent, exp.Window):
             yield _with_arg(node, "desc", not node.args.get("desc"))
+        case exp.EQ() | exp.NEQ():
+            yield exp.Coalesce(this=node.copy(), expressions=[exp.true()])
         case _ if type(node) in _BESIDE:
             yield _BESIDE[type(node)](**{name: _copied(value) for name, value in node.args.items()})
         case exp.Literal() if not node.is_string and node.this.isdigit() and isinstance(node.parent, _COUNTED):

@@ -250,6 +250,7 @@ def _moments(hints: Hints) -> list[datetime]:
     found += [noon.replace(hour=hour, minute=minute) for hour in hours for minute in (0, 59)]
     for span in sorted({*(one for one in hints.spans if one.days < 20_000), timedelta(minutes=30)})[:5]:
         found += [noon + span, noon + span + timedelta(seconds=1), noon + span - timedelta(seconds=1), noon - span]
+        found += [noon.replace(second=30), noon + span + timedelta(seconds=10)]
         found.append(noon + 2 * span)
     minutes = sorted(int(one) for one in hints.numbers if 0 < one <= 1_440)[:4]
     found += [noon + timedelta(minutes=one, seconds=second) for one in minutes for second in (0, 1, -1)]
