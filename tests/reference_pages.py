@@ -27,7 +27,7 @@ SQL_TYPES = {"int64": "bigint", "string": "string", "bool": "boolean", "double":
 HTTP_PAGES = (
     *("http-api.md", "http-catalog.md", "http-access.md", "http-gate.md", "http-evidence.md", "http-slos.md"),
     "http-incidents.md",
-    *("http-certification.md", "http-reports.md"),
+    *("http-certification.md", "http-reports.md", "http-governance.md"),
 )
 UNSLUGGED = re.compile(r"[^\w\- ]")
 

@@ -196,6 +196,7 @@ def test_every_route_is_documented(api: FastAPI) -> None:
         + page("docs/reference/http-incidents.md")
         + page("docs/reference/http-certification.md")
         + page("docs/reference/http-reports.md")
+        + page("docs/reference/http-governance.md")
     )
     with_examples = set(re.findall(r"^### `(\w+ \S+)`$", text, re.MULTILINE))
     of_marquez = set(re.findall(r"^\| `(\w+ /\S+)` \|", page("docs/reference/marquez.md"), re.MULTILINE))

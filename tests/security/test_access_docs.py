@@ -23,7 +23,7 @@ def test_every_example_is_answered_as_it_says(house: Callable[..., House]) -> No
     made = house()
     admin = made.key("root", Role.ADMIN)
     examples = EXAMPLE.findall(page("docs/reference/http-access.md"))
-    assert len(examples) == 16
+    assert len(examples) == 17
 
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
         session = ""

@@ -30,6 +30,7 @@ PAGES = {
     "changes of a column": address("changes", node=CHURN, since="7d"),
     "on call": address("board"),
     "overview": address("board", of="executive", lacking="owner", namespace="snowflake://acme"),
+    "governance": address("board", of="governance", label="financial", grade="statistic", show="twins"),
     "debug": address("board", of="debug", show="quarantine"),
     "failed checks": address("board", of="debug", show="checks"),
     "lost": address("board", of="debug", show="lost"),

@@ -89,6 +89,8 @@ def test_overview_kpis_their_trend_as_a_table_and_the_datasets_behind_a_share(sc
     expect(lacking).to_contain_text("payments")
     page.reload()
     expect(lacking).to_contain_text("payments")
+    lacking.get_by_role("link", name="Close").click()
+    expect(lacking).to_have_count(0)
 
 
 def test_before_anything_was_measured_the_overview_says_how(screen: Screen) -> None:

@@ -90,7 +90,13 @@ export const useWhere = (): Where => {
 export const go = (to: string, how: "push" | "replace" = "push"): void => {
   window.history[how === "push" ? "pushState" : "replaceState"](null, "", to);
   notifyListeners();
-  if (how === "push") window.scrollTo(0, 0);
+  if (how === "push" && !scrollTo(window.location.hash.slice(1))) window.scrollTo(0, 0);
+};
+
+/** Bring a part of the page into sight, as soon as it is rendered. */
+const scrollTo = (part: string): boolean => {
+  if (part) requestAnimationFrame(() => document.getElementById(part)?.scrollIntoView({ block: "start" }));
+  return part !== "";
 };
 
 export const pageAddress = (page: Exclude<Page, "home" | "unknown">, values: Record<string, string>): string =>

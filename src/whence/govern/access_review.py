@@ -16,6 +16,7 @@ from whence.store.security.api_key_rows import StoredKey
 from whence.store.security.grants import EVERYBODY
 
 KEEP = "whence access keep"
+KEPT = (KEEP, "PUT /api/v2/grants/kept")
 """What the audit log says of a decision to keep a grant; its nodes are the subject, the pattern and the reason."""
 GIVEN = ("whence access grant", "PUT /api/v2/grants")
 """What it says of a grant that was given; its nodes are the subject, and the role with the pattern."""

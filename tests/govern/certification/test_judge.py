@@ -1,6 +1,7 @@
 """Judging: coverage against brute force; what is certified stays so whatever is learned of what does not matter."""
 
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from itertools import product
 
@@ -45,7 +46,11 @@ facts = st.builds(
     owners_since=st.sampled_from([0, 20]),
     contract=st.none()
     | st.builds(
-        HeldContract, version=st.just("1"), violations=st.sampled_from([None, 0, 2]), unevaluated=st.integers(0, 1)
+        HeldContract,
+        version=st.just("1"),
+        violations=st.sampled_from([None, 0, 2]),
+        unevaluated=st.integers(0, 1),
+        last_day=st.sampled_from([None, date(1969, 12, 31), date(1970, 1, 1)]),
     ),
     coverage=st.builds(
         Coverage,
@@ -80,7 +85,11 @@ def test_a_dataset_is_certified_if_every_requirement_is_met(wanted: list[Require
         (not one.owner or (bool(known.owners) and known.owners_since <= 10))
         and (
             not one.contract
-            or (known.contract is not None and known.contract.violations == 0 == known.contract.unevaluated)
+            or (
+                known.contract is not None
+                and known.contract.violations == 0 == known.contract.unevaluated
+                and known.contract.last_day != date(1969, 12, 31)
+            )
         )
         and (
             one.lineage is None

@@ -36,7 +36,9 @@ from whence.model.sensitivity import Grade
 from whence.openlineage.write import dataset
 from whence.query.answers.values import Filter, Question
 from whence.query.lookup.search import Found
+from whence.query.lookup.standings import NO_STANDINGS, Standings, read_standings
 from whence.query.sensitivity.estate_labels import EstateLabels, label_estate
+from whence.query.sensitivity.label_counts import count_labels
 from whence.query.sensitivity.labelled_search import search_nodes
 from whence.query.sensitivity.labels import SensitivityQuestion, sensitivity
 from whence.query.sensitivity.marks import CATEGORIES
@@ -62,7 +64,12 @@ def estate(graph: StoreGraph) -> EstateLabels:
 
 
 def find(graph: StoreGraph, text: str, limit: int = 50, only: Filter = EVERYTHING) -> Found:
-    return search_nodes(graph, only, text, limit, lambda: estate(graph))
+    return search_nodes(graph, only, text, limit, lambda: estate(graph), lambda: standings(graph))
+
+
+def standings(graph: StoreGraph) -> Standings:
+    """As rules of certification said them: they certified the users of two environments, and not those of another."""
+    return read_standings(StoreCatalog(graph.connection), graph, {USERS: "certified", STAGING: "not certified"})
 
 
 def graded(found: Found) -> list[tuple[Node, str, bool]]:
@@ -117,11 +124,59 @@ def test_a_page_is_the_beginning_of_the_whole_list(graph: StoreGraph) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["label:", "label:pi", "label:pii>=ful", "label:pii>=", "label:pii>partial", "label:pii=full"]
+    "text",
+    ["label:", "label:pi", "label:pii>=ful", "label:pii>=", "label:pii>partial", "label:pii=ful", "certified:yes"],
 )
 def test_what_is_misspelt_is_refused_and_finds_nothing_silently(graph: StoreGraph, text: str) -> None:
     with pytest.raises(QuestionError):
         find(graph, f"orders {text}")
+
+
+def test_one_grade_alone_is_found_and_counted_by_namespace(graph: StoreGraph) -> None:
+    assert graded(find(graph, "label:pii=pseudonymous"))[:2] == [
+        (DEV, "pseudonymous", False),
+        (of(DEV, "contact"), "pseudonymous", False),
+    ]
+    counts = count_labels(graph, estate(graph))
+    assert [(one.namespace, one.category) for one in counts.namespaces] == sorted(
+        {(one.namespace, one.category) for one in counts.namespaces}
+    )
+    for one in counts.namespaces:
+        for grade in Grade:
+            only = Filter(namespaces=(one.namespace,), kinds=("field",))
+            listed = graded(find(graph, f"label:{one.category}={grade.word}", only=only)) if grade else []
+            assert one.columns.get(grade, 0) == len(listed)
+        every = find(graph, f"label:{one.category}", only=only)
+        assert one.datasets == len({name.dataset for name in every.names if isinstance(name, FieldName)})
+        assert one.assumed == sum(assumed for _, _, assumed in graded(every))
+    assert sum(sum(one.columns.values()) for one in counts.namespaces) > 10
+
+
+def test_what_is_certified_or_canonical_comes_first_and_is_searched_for(store: Engine) -> None:
+    """Rules decide over the tag where there is one: `certified` in staging is of a dataset that they do not certify."""
+    apply_bodies(store, BODIES)
+    tags = [
+        ran("tag", at, tagged(one, (key, "", "")), DatasetName("s3://x", "x"), [])
+        for at, (one, key) in enumerate([(STAGING, "certified"), (DEV, "canonical")], 20)
+    ]
+    apply_bodies(store, tags, 100)
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        assert standings(graph) == {USERS: {"certified"}, DEV: {"canonical"}}
+        users = find(graph, DEV.name, only=Filter(kinds=("dataset",)))
+        of_name = dict(zip(users.names, users.standings, strict=True))
+        assert of_name[DEV] == ("canonical",)
+        assert find(graph, "certified:true").names == (USERS,)
+        assert find(graph, "canonical:true certified:false").names == (DEV,)
+        assert set(find(graph, "contact certified:true").names) == {of(USERS, "contact")}
+        assert of(STAGING, "contact") in find(graph, "contact certified:false").names
+        assert of(DEV, "contact") in find(graph, "label:pii=pseudonymous canonical:true").names
+        contacts = find(graph, "contact", only=Filter(kinds=("field",)))
+        is_preferred = [bool(several) for several in contacts.standings]
+        assert is_preferred == sorted(is_preferred, reverse=True)
+        assert is_preferred.count(True) == 2
+        with pytest.raises(QuestionError, match="write words beside certified:false"):
+            find(graph, "certified:false")
 
 
 def test_a_removed_tag_takes_all_its_labels_with_it(store: Engine) -> None:
@@ -153,7 +208,7 @@ def test_hidden_tags_do_not_count_and_hidden_names_are_in_no_answer(graph: Store
     seen, whole = seen_by(viewer, b"secret", graph), StoreCatalog(graph.connection)
     assert isinstance(seen, VisibleGraph)
     catalog = VisibleCatalog(seen.visible_ids, replace(whole, scope=scope_of(viewer, whole.every_namespace())))
-    found = search_nodes(seen, EVERYTHING, "label:pii", 50, lambda: label_estate(catalog, seen))
+    found = search_nodes(seen, EVERYTHING, "label:pii", 50, lambda: label_estate(catalog, seen), lambda: NO_STANDINGS)
     assert (found.names, found.not_labelled, found.complete) == ((), 1, False)
     both = Viewer(
         name="bob", grants=tuple(Grant(role=Role.READER, namespaces=one) for one in ("s3://prod", "s3://dev"))
@@ -161,11 +216,17 @@ def test_hidden_tags_do_not_count_and_hidden_names_are_in_no_answer(graph: Store
     seen = seen_by(both, b"secret", graph)
     assert isinstance(seen, VisibleGraph)
     catalog = VisibleCatalog(seen.visible_ids, replace(whole, scope=scope_of(both, whole.every_namespace())))
-    found = search_nodes(seen, EVERYTHING, "label:pii>=pseudonymous", 50, lambda: label_estate(catalog, seen))
+    found = search_nodes(
+        seen, EVERYTHING, "label:pii>=pseudonymous", 50, lambda: label_estate(catalog, seen), lambda: standings(graph)
+    )
     assert of(DEV, "contact") in found.names
     assert not {"s3://staging", "bi://prod"} & {word for name in found.names for word in str(name).split(":report")}
     assert "staging" not in repr(found)
     assert "bi://" not in repr(found)
+    hidden = search_nodes(
+        seen, EVERYTHING, "certified:true", 50, lambda: label_estate(catalog, seen), lambda: {REPORT: {"certified"}}
+    )
+    assert hidden.names == ()
 
 
 EXPRESSIONS = ("", "UPPER({0})", "SHA2({0}, 256)", "LEFT({0}, 2)", "AVG({0})", "my_udf({0})", "{0} > 3")

@@ -27,7 +27,10 @@ from whence.store.security.grants import add_grant
 
 SOON = DAY + 910 * HOUR
 """The time at which the shop is asked, whenever this runs: ten hours after its last event."""
-POLICY_ITSELF = ("/api/v2/grants", "/api/v2/keys", "/api/v2/audit", "/api/v2/audit/verification")
+POLICY_ITSELF = (
+    *("/api/v2/grants", "/api/v2/keys", "/api/v2/audit", "/api/v2/audit/verification"),
+    "/api/v2/access-review",
+)
 """These routes list the policy and what was done: a new hiding is in them, as it should be."""
 RULES = (
     Hiding("*", "shop.*", "*ssn*"),
@@ -61,7 +64,7 @@ KNOWN = {
     "badge": ("certification", "lineage", "objectives"),
     "incident": ("0" * 16,),
 }
-CLOCKS = ("/metrics", "/api/v2/status", "/health", "/api/v2/session", "/api/v2/kpis")
+CLOCKS = ("/metrics", "/api/v2/status", "/health", "/api/v2/session", "/api/v2/kpis", "/api/v2/labels")
 TIMED = (
     *("/api/v2/diagnose", "/api/v2/evidence", "/api/v2/slos", "/api/v2/slos/{slo}", "/api/v2/incidents"),
     "/api/v2/certifications",

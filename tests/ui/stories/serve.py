@@ -9,7 +9,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from math import sin
 from pathlib import Path
@@ -22,7 +22,9 @@ from sqlalchemy import Engine, select
 from fixtures.logs_of_events import fill
 from fixtures.stores_of_events import apply, applying
 from ui.stories.objectives import declared
+from ui.stories.rules import DAY, rules
 from ui.stories.story import NOW, REFUSED, bodies
+from whence.api.policies.recording import evaluate_declared_rules
 from whence.api.server.serve import serve
 from whence.api.settings import Settings
 from whence.api.slos.recording import evaluate_store
@@ -55,19 +57,25 @@ DAYS = 60
 def prepared(base: Path) -> Settings:
     """A data directory whose log, store and tables have the story."""
     log, store = base / "data" / "log", sqlite_url(base / "store.db")
-    fill(SegmentLog(log), [*bodies(), *(json.dumps(one).encode() for one in declared(NOW))])
+    fill(SegmentLog(log), [*bodies(), *(json.dumps(one).encode() for one in (*declared(NOW), *rules(NOW)))])
     _refuse(SegmentLog(log))
     engine = open_store(store)
     migrate(engine)
     end = committed_end(log)
     apply(engine, list(read_records(log, start_position(log), end)), end)
-    fill(SegmentLog(log), [json.dumps(one).encode() for one in evaluate_store(engine, NOW).events])
-    apply(engine, list(read_records(log, end, committed_end(log))), committed_end(log))
+    _record(engine, log, evaluate_declared_rules(engine, NOW - 3 * DAY).events)
+    _record(engine, log, [*evaluate_declared_rules(engine, NOW).events, *evaluate_store(engine, NOW).events])
     _count_downstream(engine)
     engine.dispose()
     settings = Settings(data=base / "data", store_url=store, open=True)
     write_deltalake(table_uri(settings.tables, "kpi"), pa.Table.from_pylist(list(_measured()), KPI.plain))
     return settings
+
+
+def _record(engine: Engine, log: Path, events: Sequence[Mapping[str, Any]]) -> None:
+    begin = committed_end(log)
+    fill(SegmentLog(log), [json.dumps(one).encode() for one in events])
+    apply(engine, list(read_records(log, begin, committed_end(log))), committed_end(log))
 
 
 def _refuse(log: SegmentLog) -> None:

@@ -11,5 +11,8 @@ export const apiPath = (path: string, values: Values = {}): string => {
   return `../api/v2/${path}${text ? `?${text}` : ""}`;
 };
 
+/** The signed pack that proves the lineage of a node. */
+export const evidencePath = (node: string, asOf?: string): string => apiPath("evidence", { node, as_of: asOf });
+
 export const entryPath = (kind: "datasets" | "jobs", namespace: string, name: string, rest = ""): string =>
   `../api/v2/${kind}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}${rest}`;

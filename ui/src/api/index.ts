@@ -1,6 +1,6 @@
 // The API client: paths, queries, types.
 
-export { apiPath, entryPath } from "./addresses";
+export { apiPath, entryPath, evidencePath } from "./addresses";
 export { usePages, type Pages } from "./pages";
 export { Problem, read, SIGNED_OUT } from "./problems";
 export {

@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState } from "react";
 import { apiPath, get, type Envelope, type Found } from "../api";
 import { fullName, shortName, typeOf } from "../names";
+import { StandingChips } from "../facts/Standing";
 import { words } from "../texts";
 import { WhereView } from "./location";
 import { Icon, NodeGlyph } from "./elements";
@@ -123,6 +124,7 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
                 <WhereView id={one.node} drawn={(part) => <Marked text={part} words={text} />} />
               </span>
             </span>
+            {!one.node.startsWith("datasetField:") && <StandingChips of={one.standings} />}
             {one.labels.map((label) => (
               <span key={label.category} className="palette-label">
                 {words.labels.of(label.category, label.grade, label.assumed)}

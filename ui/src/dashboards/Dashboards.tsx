@@ -1,4 +1,4 @@
-// The three dashboards: on call, executive, debug.
+// The dashboards: on call, executive, governance, debug.
 
 import "../styles/dashboards/boards.css";
 import "../styles/dashboards/debug.css";
@@ -9,6 +9,7 @@ import { words } from "../texts";
 import { boardAddress, BOARDS } from "./dashboardAddress";
 import { Debug } from "./Debug";
 import { Executive } from "./Executive";
+import { Governance } from "./governance/Governance";
 import { OnCall } from "./OnCall";
 
 const Boards = ({ query }: { query: URLSearchParams }) => {
@@ -30,7 +31,10 @@ const Boards = ({ query }: { query: URLSearchParams }) => {
           ))}
         </Tabs>
       </header>
-      {of === "oncall" ? <OnCall /> : of === "executive" ? <Executive query={query} /> : <Debug query={query} />}
+      {of === "oncall" && <OnCall />}
+      {of === "executive" && <Executive query={query} />}
+      {of === "governance" && <Governance query={query} />}
+      {of === "debug" && <Debug query={query} />}
     </div>
   );
 };

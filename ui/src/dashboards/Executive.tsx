@@ -227,8 +227,10 @@ const Lacking = ({ what, namespace }: { what: string; namespace: string | undefi
     isNews ? "silent-datasets" : "coverage/lacking",
     isNews ? { limit: 50 } : { what, namespace, limit: 50 },
   );
-  // It is far below what led to it.
-  useEffect(() => list.current?.scrollIntoView({ block: "start" }), [what, namespace]);
+  // It is far below what led to it. Browsers answer with a promise, which is no clean-up of an effect.
+  useEffect(() => {
+    list.current?.scrollIntoView({ block: "start" });
+  }, [what, namespace]);
   const rows = listing.pages.flatMap((page) => page.data);
   const which = words.boards.lacking[what]!;
   return (

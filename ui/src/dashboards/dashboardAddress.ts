@@ -2,7 +2,7 @@
 
 import { pageAddress } from "../address";
 
-export const BOARDS = ["oncall", "executive", "debug"] as const;
+export const BOARDS = ["oncall", "executive", "governance", "debug"] as const;
 export type Board = (typeof BOARDS)[number];
 
 export const boardAddress = (of: Board, values: Record<string, string | undefined> = {}): string =>

@@ -1,6 +1,6 @@
 // The page of a dataset or job.
 
-import { entryPath, useAnswer, type Dataset, type Job } from "../api";
+import { entryPath, evidencePath, useAnswer, type Dataset, type Job } from "../api";
 import { lineageAddress } from "../address";
 import { changesAddress } from "../changes/address";
 import { boxOf, fullName, parseName, shortName } from "../names";
@@ -8,6 +8,7 @@ import { Awaited, exact, Go, Icon, NodeGlyph, When } from "../components/element
 import { Facets, Section } from "../components/Section";
 import { WhereView } from "../components/location";
 import { Description, Owners, TagsEditor, Trust } from "../facts/editors";
+import { OtherTruth, Standing } from "../facts/Standing";
 import { useMay } from "../session";
 import { Downstream } from "../sensitivity/Downstream";
 import { SlosOf } from "../slos/SlosPage";
@@ -39,11 +40,23 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
           <h1>
             {shortName(box)}
             {one?.deleted && <span className="chip chip-bad">{words.node.deleted}</span>}
+            {one && kind === "dataset" && <Standing node={box} />}
           </h1>
           <p title={fullName(box)}>
             <WhereView id={box} />
           </p>
         </div>
+        {one && (
+          <a
+            className="button"
+            href={evidencePath(box, asOf)}
+            download="whence-evidence.zip"
+            title={words.standing.evidenceTitle}
+          >
+            <Icon name="save" />
+            {words.standing.evidence}
+          </a>
+        )}
         <Go to={changesAddress({ node, asOf })} className="button">
           <Icon name="change" />
           {words.changes.open}
@@ -54,6 +67,7 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
         </Go>
       </header>
       <Awaited of={query} lines={8} />
+      {one && kind === "dataset" && <OtherTruth node={box} />}
       {one && (
         <div className="page-columns">
           <div>

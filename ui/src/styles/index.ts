@@ -8,6 +8,7 @@ import "./components/lists.css";
 import "./components/names.css";
 import "./components/charts.css";
 import "./pages.css";
+import "./standing.css";
 import "./explorer/page.css";
 import "./explorer/lenses.css";
 import "./explorer/graph.css";

@@ -7,10 +7,12 @@ export const boards = {
   open: "Dashboards",
   oncall: "On call",
   executive: "Overview",
+  governance: "Governance",
   debug: "Debug",
   about: {
     oncall: "What is wrong now and who has it, what it affects, and the last successful run.",
     executive: "How much is known, how far it can be trusted, and where that is going.",
+    governance: "Where sensitive data is, which rules are not met and whose that is, and who may see what.",
     debug: "What came in, what was refused and why, what checks found, and which schemas changed.",
   } as Record<string, string>,
   list: "See the list",

@@ -10,7 +10,7 @@ export const general = {
     open: "Search datasets, columns and jobs",
     short: "Search",
     placeholder: "Name of a dataset, column or job",
-    hint: "Try gold.features, churn_probability, a job, or label:pii>=partial",
+    hint: "Try gold.features, churn_probability, a job, certified:true, or label:pii>=partial",
     pathHint: "Choose where the path leads",
     kinds: "What to look for",
     all: "All",

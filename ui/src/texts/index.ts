@@ -7,6 +7,7 @@ import { edit } from "./editing";
 import { explorer, image, keys, list } from "./explorer";
 import { gate } from "./gate";
 import { general } from "./general";
+import { governance } from "./governance/governance";
 import { home } from "./home";
 import { incidents } from "./operations/incidents";
 import { labels } from "./labels";
@@ -15,6 +16,7 @@ import { contract, node, runs } from "./nodes";
 import { evidence, impact, time } from "./panels";
 import { roles, session } from "./session";
 import { slos } from "./operations/slos";
+import { standing } from "./governance/standing";
 
 export const words = {
   ...general,
@@ -36,8 +38,10 @@ export const words = {
   edit,
   admin,
   boards,
+  governance,
   gate,
   changes,
   slos,
+  standing,
   incidents,
 };

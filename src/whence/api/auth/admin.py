@@ -38,6 +38,7 @@ from whence.govern.grants import (
     hide_fields,
     is_last_administrator,
     make_key,
+    require_grant,
     show_fields,
     take_role,
 )
@@ -100,6 +101,14 @@ class RoleGiven(_Body):
     subject: Pattern
     role: RoleName
     namespaces: Pattern = EVERYWHERE
+
+
+class GrantKept(_Body):
+    """A grant that stays, and why."""
+
+    subject: Pattern
+    namespaces: Pattern
+    reason: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_line)]
 
 
 class FieldsHidden(_Body):
@@ -203,6 +212,20 @@ def delete_grant(
             raise _last(subject)
         take_role(connection, subject, namespaces)
     return Response(status_code=204)
+
+
+@routes.put("/grants/kept", response_model=One[GrantDocument])
+def keep_grant(request: Request, viewer: Asker, body: GrantKept) -> Response:
+    """Record the decision of an access review to keep a grant, with the reason. It changes no access."""
+    _require_administrator(viewer, body.namespaces)
+    with _recorded(request, "access", 200, body.subject, body.namespaces, body.reason) as connection:
+        grant = require_grant(connection, body.subject, body.namespaces)
+    data: GrantDocument = {
+        "subject": body.subject,
+        "role": grant.role.name.lower(),
+        "namespaces": grant.namespaces,
+    }
+    return answer({"data": data, "page": None}, headers=_PRIVATE)
 
 
 @routes.put("/hidings", response_model=One[HidingDocument])

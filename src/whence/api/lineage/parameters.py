@@ -310,5 +310,7 @@ class OfRun(Page):
 class Searched(Narrowing):
     """A search text."""
 
-    q: str = Field(max_length=LONGEST, description="Parts of a name; labels", examples=["label:pii>=partial"])
+    q: str = Field(
+        max_length=LONGEST, description="Parts of a name; labels; `certified:true`", examples=["label:pii>=partial"]
+    )
     names: int = Field(500, ge=1, le=MOST_ROWS, description="Find so many names: the best")

@@ -149,12 +149,12 @@ def _walks(routes: APIRouter, requests: GraphRequests) -> None:
 
     @routes.get("/search", responses=documented("search"))
     async def find(request: Request, query: Annotated[questions.Searched, Query()]) -> Response:
-        """Search datasets, fields and jobs by name, tag, owner, description and sensitivity label."""
+        """Search datasets, fields and jobs by name, tag, owner, description, sensitivity label and certification."""
 
         def ask(graph: QuestionGraph) -> Listing:
-            labels = partial(labels_for, request, graph)
+            labels, standings = partial(labels_for, request, graph), request.app.state.standings.get
             return listings.found_listing(
-                search_nodes(graph, query.only, query.q.replace("\0", " "), query.names, labels)
+                search_nodes(graph, query.only, query.q.replace("\0", " "), query.names, labels, standings)
             )
 
         return await requests.answer(request, query.terms(), ask)

@@ -13,6 +13,7 @@ from whence.api.http.responses import MISSING
 from whence.api.requests.catalog import NewestView
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, enveloped, window
 from whence.errors import EventError
+from whence.govern.certification.current import read_all_traits
 from whence.govern.policies.documents import DeclaredPolicy, policy_row
 from whence.govern.policies.records import held_policies
 from whence.govern.rule_states.documents import (
@@ -62,6 +63,7 @@ def list_rule_states(
     kind: Annotated[RuleKindText | None, Query(description="only of these rules")] = None,
     rule: Annotated[Plain, Query(description="only of the policy with this name")] = "",
     state: Annotated[list[StateWord], Query(description="only those in one of these states")] = _OPEN,  # type: ignore[assignment]
+    lapsed: Annotated[bool, Query(description="only datasets that were certified before")] = False,
     as_of: Annotated[Plain | None, Query(description="at this time: `2026-11-20T06:00`, `2h ago`")] = None,
     limit: PageLimit = 100,
     cursor: Cursor = "",
@@ -72,10 +74,17 @@ def list_rule_states(
     """
     transitions = list_rule_transitions(view.whole, _instant(as_of))
     wanted = [one for one in current_states(transitions) if one.last.record.after in state]
-    chosen = [one for one in wanted if kind in (None, one.last.record.rule_kind) and rule in ("", one.last.record.rule)]
+    chosen = [
+        one
+        for one in wanted
+        if kind in (None, one.last.record.rule_kind)
+        and rule in ("", one.last.record.rule)
+        and (one.has_lapsed or not lapsed)
+    ]
     rows = after(list(visible_states(chosen, viewer)), window(limit, cursor, _KEY), _order)
     shown, page = cut(rows, limit, _order)
-    return enveloped(view, [state_row(one, viewer) for one in shown], page)
+    traits = read_all_traits(view.graph, list({one.last.dataset for one in shown}))
+    return enveloped(view, [state_row(one, viewer, traits[one.last.dataset].owners) for one in shown], page)
 
 
 def _order(one: CurrentState) -> tuple[int, str]:

@@ -90,7 +90,7 @@ def catalog_over(request: Request, graph: QuestionGraph) -> Catalog:
     return _store_catalog(graph)
 
 
-def whole_catalog_of(graph: QuestionGraph) -> Catalog:
+def whole_catalog_of(graph: QuestionGraph) -> StoreCatalog:
     """The catalog in the same snapshot, not restricted: it must not appear in answers."""
     return _store_catalog(graph.visible_ids.graph if isinstance(graph, VisibleGraph) else graph)
 

@@ -30,9 +30,11 @@ from whence.api.evidence import routes as evidence_routes
 from whence.api.evidence.schedule import EvidenceSchedule, EvidenceSettings
 from whence.api.gate import promotions
 from whence.api.gate import routes as gate
+from whence.api.governance import access_review, labels, summary
 from whence.api.http import problems
 from whence.api.http.clock import Clock, system_clock
 from whence.api.http.path_names import EncodedPaths
+from whence.api.http.recent import RecentValues
 from whence.api.http.responses import REFUSED, answer
 from whence.api.incidents import acts as incident_acts
 from whence.api.incidents import breakers
@@ -58,6 +60,8 @@ from whence.api.policies.recording import RuleRecording, evaluate_declared_rules
 from whence.api.reports import routes as report_routes
 from whence.api.requests.estate_labels import EstateLabelsCache
 from whence.api.requests.graph import GraphRequests
+from whence.api.requests.recent_labels import warm_labels
+from whence.api.requests.recent_standings import recent_standings, recent_twins
 from whence.api.server.openapi import Described
 from whence.api.settings import Settings
 from whence.api.slack import routes as slack_routes
@@ -108,6 +112,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         recording.start()
         rules.start()
         incidents.start()
+        warm_labels(app)
         if outbox:
             outbox.start()
         if evidence:
@@ -139,7 +144,9 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     )
     app.state.engine, app.state.log, app.state.arrays, app.state.clock = engine, log, arrays, clock
     app.state.slos, app.state.rules, app.state.incidents = recording, rules, incidents
-    app.state.estate_labels = EstateLabelsCache()
+    app.state.estate_labels, app.state.recent_labels = EstateLabelsCache(), RecentValues()
+    app.state.standings, app.state.twins = recent_standings(engine), recent_twins(engine)
+    app.state.rule_facts = summary.recent_rule_facts(engine)
     app.state.received = received
     app.state.newest_incidents = NewestIncidents(lambda: incidents.last)
     app.state.pending = pending = PendingAssertions(log)
@@ -164,6 +171,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         slack = SlackAnswers(credentials=security.credentials, requests=requests, base=settings.slack.public_url)
         app.include_router(slack_routes.router(settings.slack.signing_secret, slack, security.auditing))
     app.include_router(needing(Action.READ, policy_routes.router(requests)))
+    app.include_router(needing(Action.ADMIN, access_review.routes))
     app.include_router(needing(Action.READ, evidence_routes.router(settings.evidence_keys, settings.signed_heads)))
     app.include_router(public_badges.router(settings.public_badges))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
@@ -200,7 +208,7 @@ def _schedule_evidence(settings: Settings, app: FastAPI) -> EvidenceSchedule | N
 def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
     yield from (promotions.reads, slo_routes.routes, certification_routes.routes, badge_routes.routes)
-    yield from (policy_declarations.routes, baseline_routes.routes)
+    yield from (policy_declarations.routes, baseline_routes.routes, labels.routes, summary.routes)
     yield from (incident_routes.routes, breakers.routes, containment.reads, score_routes.routes)
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes, report_routes.routes)
 

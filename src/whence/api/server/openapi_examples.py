@@ -6,12 +6,13 @@ from typing import Any
 from whence.api.server.certification_examples import CERTIFICATION
 from whence.api.server.containment_examples import CONTAINMENT
 from whence.api.server.example_values import VALUES as SHOP
+from whence.api.server.governance_examples import GOVERNANCE
 from whence.api.server.incident_examples import INCIDENTS
 from whence.api.server.report_examples import REPORTS
 
 Json = dict[str, Any]
 
-VALUES: Mapping[str, Any] = {**SHOP, **CONTAINMENT, **INCIDENTS, **CERTIFICATION, **REPORTS}
+VALUES: Mapping[str, Any] = {**SHOP, **CONTAINMENT, **INCIDENTS, **CERTIFICATION, **GOVERNANCE, **REPORTS}
 
 _PLAIN = {"integer": 1, "number": 0.5, "boolean": False, "null": None}
 

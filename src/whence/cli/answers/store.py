@@ -252,9 +252,12 @@ class StoreQuestions:
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
         """The results of a search."""
+        from whence.govern.rule_states.records import read_current_standings
+
         with self._open() as graph:
             catalog, only = StoreCatalog(graph.connection), question_of(narrowing).only
-            found = search_nodes(graph, only, text, limit, lambda: label_estate(catalog, graph))
+            labels, standings = lambda: label_estate(catalog, graph), lambda: read_current_standings(catalog, graph)
+            found = search_nodes(graph, only, text, limit, labels, standings)
         return answer_of(listings.found_listing(found), answers.Found)
 
     def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:

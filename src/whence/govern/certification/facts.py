@@ -1,6 +1,7 @@
 """What is known of a dataset at a time, as far as rules of certification ask for it."""
 
 from dataclasses import dataclass
+from datetime import date
 
 from whence.govern.certification.coverage import Coverage
 from whence.govern.slos.evaluation.facts import Facts as ObjectiveFacts
@@ -13,12 +14,13 @@ NO_COVERAGE = Coverage()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldContract:
     """A contract that holds. `violations`: None if its columns are not known; `unevaluated`: rules that nothing
-    decides.
+    decides; `last_day`: the last one on which anybody may rely on it.
     """
 
     version: str
     violations: int | None
     unevaluated: int
+    last_day: date | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from whence.govern.slos.evaluation.judge import judge as judge_objective
 from whence.govern.slos.objectives import DAY
 from whence.model.names import FieldName
 from whence.model.records.certification import CertificationText, RequirementText
+from whence.query.answers.instants import iso
 
 
 class Outcome(StrEnum):
@@ -79,7 +80,7 @@ def _requirements(wanted: Requirements, facts: Facts, at: int) -> Iterator[Requi
     if wanted.owner:
         yield _owner(facts, at)
     if wanted.contract:
-        yield _contract(facts)
+        yield _contract(facts, at)
     if wanted.lineage is not None:
         yield _lineage(facts, float(wanted.lineage))
     if wanted.objectives is not None:
@@ -97,11 +98,14 @@ def _owner(facts: Facts, at: int) -> Requirement:
     return Requirement(requirement="owner", outcome=Outcome.MET, text=f"owned by {', '.join(sorted(facts.owners))}")
 
 
-def _contract(facts: Facts) -> Requirement:
+def _contract(facts: Facts, at: int) -> Requirement:
     held = facts.contract
     if held is None:
         return Requirement(requirement="contract", outcome=Outcome.NOT_MET, text="it has no contract")
     version = f"contract version {held.version}"
+    if held.last_day is not None and held.last_day.isoformat() < iso(at)[:10]:
+        text = f"{version}: its last day was {held.last_day}"
+        return Requirement(requirement="contract", outcome=Outcome.NOT_MET, text=text)
     if held.violations:
         text = f"{version} is violated {held.violations:,} time{'s' * (held.violations != 1)}"
         return Requirement(requirement="contract", outcome=Outcome.NOT_MET, text=text)

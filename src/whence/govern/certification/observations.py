@@ -116,7 +116,10 @@ def _contracts(
     found = {name: evaluate(held[name], data, until) for name, data in observe(graph, held, at).items()}
     return {
         name: HeldContract(
-            version=held[name].version, violations=count_violations(one), unevaluated=count_unevaluated(one)
+            version=held[name].version,
+            violations=count_violations(one),
+            unevaluated=count_unevaluated(one),
+            last_day=held[name].last_day,
         )
         for name, one in found.items()
     }

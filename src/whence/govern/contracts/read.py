@@ -8,10 +8,10 @@ from whence.govern.contracts.check import Checked, check_contract
 from whence.govern.contracts.contract import Contract, ContractColumn, ContractTable, Rule, ServiceLevel
 from whence.govern.contracts.servers import name_datasets
 from whence.govern.yaml_values import Path, Values
+from whence.query.lookup.contracts import ENDS
 
 MIGRATION_NOTE = "migrationNote"
 """The custom property of a contract with the path of its migration note."""
-_ENDS = ("endOfLife", "endOfSupport")
 _OPERATORS = "mustBe"
 
 
@@ -42,7 +42,7 @@ class _Reading:
 
     def contract(self, text: str, standard: str) -> Contract:
         levels = tuple(self._levels())
-        ends = {one.property: str(one.value) for one in levels if one.property in _ENDS}
+        ends = {one.property: str(one.value) for one in levels if one.property in ENDS}
         return Contract(
             id=self.root["id"],
             version=self.root["version"],
@@ -53,7 +53,7 @@ class _Reading:
             owners=tuple(self._owners()),
             tables=tuple(self._table(index, one) for index, one in enumerate(self.root.get("schema") or ())),
             service_levels=levels,
-            ends=next((ends[one] for one in _ENDS if one in ends), ""),
+            ends=next((ends[one] for one in ENDS if one in ends), ""),
             migration_note=str(_custom(self.root).get(MIGRATION_NOTE) or ""),
             file=self.values.file,
             text=text,

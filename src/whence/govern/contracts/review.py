@@ -11,6 +11,7 @@ from whence.govern.contracts.contract import Contract
 from whence.govern.contracts.versions import Step, has_heading, step_between
 from whence.govern.gate.policy import Verdict
 from whence.model.names import Node
+from whence.query.lookup.contracts import parse_day
 
 
 class Class(StrEnum):
@@ -187,11 +188,3 @@ def _missing_note(new: Contract, changes: Sequence[ReviewedChange], note: str | 
         yield f"a migration note is needed: a file {name} with a heading for {new.version}"
     elif not has_heading(note, new.version):
         yield f"the migration note {name} has no heading for {new.version}"
-
-
-def parse_day(text: str) -> date | None:
-    """The day in a date or time of ISO 8601; None if it is none."""
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        return None

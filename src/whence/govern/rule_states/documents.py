@@ -1,6 +1,6 @@
 """What declared rules say of datasets, as JSON, and as one viewer may read it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from typing_extensions import TypedDict
@@ -13,7 +13,7 @@ from whence.query.answers.instants import iso
 class RuleStateRow(TypedDict):
     """What a policy (`rule`), or certification, says of a dataset (`node`) since a time. `blocks`: it is violated, or
     not evaluated on a way to a certified dataset. `lapsed`: it was certified before. `columns` and `reason` are for
-    callers who may see everything.
+    callers who may see everything. `owners`: those of the dataset.
     """
 
     kind: str
@@ -23,6 +23,7 @@ class RuleStateRow(TypedDict):
     since: str
     blocks: bool
     lapsed: bool
+    owners: list[str]
     columns: list[str]
     reason: str | None
 
@@ -38,6 +39,11 @@ class CurrentState:
     def order(self) -> tuple[int, str]:
         """The order of lists: the latest first."""
         return -self.last.time, self.last.id
+
+    @property
+    def has_lapsed(self) -> bool:
+        """Whether the dataset was certified, and is not any more."""
+        return self.was_certified and self.last.record.after in ("not certified", "not evaluated")
 
 
 def current_states(transitions: Iterable[RuleTransition]) -> Sequence[CurrentState]:
@@ -55,7 +61,7 @@ def visible_states(states: Iterable[CurrentState], viewer: Viewer) -> Iterator[C
     return (one for one in states if viewer.can_see(one.last.dataset))
 
 
-def state_row(one: CurrentState, viewer: Viewer) -> RuleStateRow:
+def state_row(one: CurrentState, viewer: Viewer, owners: Collection[str] = ()) -> RuleStateRow:
     """A state of a visible dataset."""
     record, is_whole = one.last.record, viewer.can_see_all
     return {
@@ -65,7 +71,8 @@ def state_row(one: CurrentState, viewer: Viewer) -> RuleStateRow:
         "state": record.after,
         "since": iso(one.last.time),
         "blocks": record.blocks,
-        "lapsed": one.was_certified and record.after in ("not certified", "not evaluated"),
+        "lapsed": one.has_lapsed,
+        "owners": sorted(owners),
         "columns": list(record.columns) if is_whole else [],
         "reason": (record.reason or None) if is_whole else None,
     }

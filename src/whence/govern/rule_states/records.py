@@ -17,7 +17,9 @@ from whence.model.records.rule_transitions import (
     rule_transition_id,
 )
 from whence.openlineage.write import PRODUCER, own_facet
+from whence.query.lookup.standings import Standings, read_standings
 from whence.query.ports.catalog import Catalog
+from whence.query.ports.graph import Past
 from whence.query.visibility.rule_records import read_rule_transition
 
 Json = dict[str, Any]
@@ -65,6 +67,11 @@ def certifications_of(transitions: Iterable[RuleTransition]) -> Mapping[DatasetN
 def certifications_at(catalog: Catalog, until: int | None = None) -> Mapping[DatasetName, CertificationText]:
     """The same, as it was recorded until a time (µs), or now. A running server records it within seconds."""
     return certifications_of(list_rule_transitions(catalog, until))
+
+
+def read_current_standings(catalog: Catalog, graph: Past) -> Standings:
+    """Which datasets may be relied on now: by the recorded certifications, and by tags."""
+    return read_standings(catalog, graph, certifications_at(catalog))
 
 
 def _transition(one: RegisteredFacet) -> RuleTransition | None:

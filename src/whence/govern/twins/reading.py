@@ -84,6 +84,22 @@ class TwinsDocument(TypedDict):
     groups: list[TwinGroup]
 
 
+class ReadTwin(TypedDict):
+    """A twin that a dataset reads, though others are preferred."""
+
+    twin: str
+    preferred: list[str]
+
+
+class NodeTwins(TypedDict):
+    """The twins of a dataset, those of them that are preferred, and the twins that it reads though others are."""
+
+    complete: bool
+    others: list[str]
+    preferred: list[str]
+    reads: list[ReadTwin]
+
+
 MOST_SOURCES = 100
 """Sources that a group names."""
 
@@ -106,5 +122,21 @@ def _group(one: Twins, can_see: Callable[[Node], bool]) -> TwinGroup:
             {"reader": str(each.reader), "twin": str(each.twin)}
             for each in one.readers
             if can_see(each.reader) and can_see(each.twin)
+        ],
+    }
+
+
+def node_twins(found: ReadTwins, name: DatasetName, viewer: Viewer) -> NodeTwins:
+    """What the report says of one dataset, as a viewer may read it."""
+    own = [one for one in found.groups if name in one.datasets]
+    return {
+        "complete": found.complete,
+        "others": [str(each) for one in own for each in one.datasets if each != name and viewer.can_see(each)],
+        "preferred": [str(each) for one in own for each in one.preferred if viewer.can_see(each)],
+        "reads": [
+            {"twin": str(each.twin), "preferred": [str(one) for one in group.preferred if viewer.can_see(one)]}
+            for group in found.groups
+            for each in group.readers
+            if each.reader == name and viewer.can_see(each.twin)
         ],
     }

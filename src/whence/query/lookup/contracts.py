@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from whence.model.catalog import Entry, FacetRecord
@@ -10,6 +11,8 @@ from whence.model.names import DatasetName
 from whence.openlineage.facets.facet_keys import CONTRACT, CONTRACT_VERSION, DBT
 from whence.query.ports.catalog import Catalog
 
+ENDS = ("endOfLife", "endOfSupport")
+"""The service levels that state the last day of a contract, the first one that is there."""
 OF_DBT = "dbt"
 """The standard of a version that dbt enforces."""
 
@@ -68,6 +71,12 @@ class ContractVersion:
     rules: tuple[PromisedRule, ...] = ()
     levels: tuple[PromisedLevel, ...] = ()
 
+    @property
+    def last_day(self) -> date | None:
+        """The last day on which anybody may rely on it; None: it states none."""
+        stated = {one.property: str(one.value) for one in self.levels}
+        return next((parse_day(stated[one]) for one in ENDS if one in stated), None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractedDataset:
@@ -80,6 +89,14 @@ class ContractedDataset:
         """The version that holds at a time (µs), or now; None if there is none, or it had ended."""
         found = next((one for one in self.versions if time is None or one.applied_at <= time), None)
         return found if found is not None and found.version else None
+
+
+def parse_day(text: str) -> date | None:
+    """The day in a date or time of ISO 8601; None if it is none."""
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
 
 
 def contracted_datasets(catalog: Catalog, entries: Sequence[Entry]) -> tuple[ContractedDataset, ...]:

@@ -66,11 +66,17 @@ def found_document(found: Found) -> documents.Found:
 
 def hit_documents(found: Found, start: int, end: int | None) -> list[documents.Named]:
     """Some search results: each a node with its matching part, and the labels that the search asked for."""
-    labels = found.labels or [()] * len(found.names)
-    rows = [*zip(found.names, found.by, labels, strict=True)][start:end]
+    none: Sequence[tuple[()]] = [()] * len(found.names)
+    rows = [*zip(found.names, found.by, found.labels or none, found.standings or none, strict=True)][start:end]
     return [
-        {"node": str(name), "kind": kind(name), "by": by, "labels": [_found_label(one) for one in several]}
-        for name, by, several in rows
+        {
+            "node": str(name),
+            "kind": kind(name),
+            "by": by,
+            "labels": [_found_label(one) for one in several],
+            "standings": list(standings),
+        }
+        for name, by, several, standings in rows
     ]
 
 

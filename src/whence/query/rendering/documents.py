@@ -355,13 +355,15 @@ class FoundLabel(TypedDict):
 class Named(TypedDict):
     """A search result: its matching part is its `name`, a `tag`, its `owner` or `description`, or its `label`.
 
-    `labels`: the sensitivity labels that the search asked for.
+    `by` is `standing` if the search asked for certified or canonical datasets alone. `labels`: the sensitivity labels
+    that the search asked for. `standings`: `certified`, `canonical`; a column has those of its dataset.
     """
 
     node: str
     kind: str
     by: str
     labels: list[FoundLabel]
+    standings: list[str]
 
 
 class Found(TypedDict):

@@ -256,7 +256,7 @@ def found_listing(found: Found) -> Listing:
         head={"text": found.text, "complete": found.complete, "not_labelled": found.not_labelled},
         get_completeness=lambda: None,
         name="nodes",
-        columns=("node", "kind", "by", "labels"),
+        columns=("node", "kind", "by", "labels", "standings"),
         keys=found.ranks,
         part=lambda start, end: {"nodes": hit_documents(found, start, end)},
     )

@@ -1,4 +1,4 @@
-"""Labels in the text of a search: `label:pii>=partial orders`."""
+"""Labels in the text of a search: `label:pii>=partial orders`, `label:pii=full`."""
 
 import re
 from dataclasses import dataclass
@@ -7,20 +7,22 @@ from whence.errors import QuestionError
 from whence.model.sensitivity import Grade
 from whence.query.sensitivity.marks import CATEGORIES
 
-_TERM = re.compile(r"label:(?P<category>[^\s<>=]*)(?:>=(?P<grade>\S*))?(?P<rest>\S*)", re.IGNORECASE)
+_TERM = re.compile(r"label:(?P<category>[^\s<>=]*)(?:(?P<how>>?=)(?P<grade>\S*))?(?P<rest>\S*)", re.IGNORECASE)
 _GRADES: dict[str, Grade] = {one.word: one for one in Grade if one is not Grade.NONE}
 
 
 @dataclass(frozen=True, slots=True)
 class LabelTerm:
-    """Nodes that show sensitive data of a category, of at least a grade."""
+    """Nodes that show sensitive data of a category, of at least a grade, and of at most another one."""
 
     category: str
     at_least: Grade
+    at_most: Grade = Grade.FULL
 
 
 def split_label_terms(text: str) -> tuple[str, tuple[LabelTerm, ...]]:
-    """The words of a search without its label terms, and the terms: `label:CATEGORY`, or `label:CATEGORY>=GRADE`.
+    """The words of a search without its label terms, and the terms: `label:CATEGORY`, `label:CATEGORY>=GRADE`,
+    or `label:CATEGORY=GRADE`.
 
     Without a grade any counts. Raises QuestionError for a category or grade that does not exist: taken as words,
     it would find nothing and look like the answer "no sensitive data".
@@ -41,4 +43,5 @@ def _term(found: re.Match[str]) -> LabelTerm:
         return LabelTerm(category, Grade.INFLUENCED)
     if grade.casefold() not in _GRADES:
         raise QuestionError("q", f"no grade {grade!r}; there are {', '.join(_GRADES)}")
-    return LabelTerm(category, _GRADES[grade.casefold()])
+    named = _GRADES[grade.casefold()]
+    return LabelTerm(category, named) if found["how"] == ">=" else LabelTerm(category, named, named)

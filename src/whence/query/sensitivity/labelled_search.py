@@ -1,4 +1,4 @@
-"""Search of names and of sensitivity labels: what the command line, the API and the UI find nodes by."""
+"""Search of names, labels and what is certified: what the command line, the API and the UI find nodes by."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,9 @@ from whence.model.sensitivity import Grade
 from whence.query.answers.overfetch import until_enough
 from whence.query.answers.values import Filter, dataset_of
 from whence.query.lookup.filtered_search import Narrowed, narrowed
-from whence.query.lookup.search import Found, HitLabel, Rank, search
+from whence.query.lookup.search import Found, HitLabel, Rank, search, standings_of
+from whence.query.lookup.standing_search import StandingNames, search_standings
+from whence.query.lookup.standings import GetStandings, split_standing_terms
 from whence.query.ports.graph import Past, Words
 from whence.query.sensitivity.estate_labels import EstateLabels
 from whence.query.sensitivity.label_terms import LabelTerm, split_label_terms
@@ -22,32 +24,46 @@ from whence.query.traversal.representatives import Representatives
 from whence.query.traversal.traits import TraitReader
 
 Named = TypeVar("Named", Hit, TextMatch)
+GradesOf = Callable[[str], NDArray[np.uint8]]
 
 LEAST_READ = 10_000
 """The names of so many labelled nodes are read and sorted, also if fewer are wanted."""
 
 
-def search_nodes(graph: Past, only: Filter, text: str, limit: int, get_labels: Callable[[], EstateLabels]) -> Found:
-    """Nodes that match the words of `text` and have all its labels (`label:pii>=partial`), the best first; without
-    words the nodes with the highest grades. Raises QuestionError for a label that does not exist.
+def search_nodes(
+    graph: Past,
+    only: Filter,
+    text: str,
+    limit: int,
+    get_labels: Callable[[], EstateLabels],
+    get_standings: GetStandings,
+) -> Found:
+    """Nodes that match the words of `text`, have all its labels (`label:pii>=partial`), and are certified or canonical
+    as it asks (`certified:true`), the best first; without words the nodes with the highest grades, else by name.
+    Raises QuestionError for a label that does not exist.
 
     `get_labels` is called if the text has labels. A dataset with several names is found by labels under the name that
     represents it.
     """
-    words, terms = split_label_terms(text)
+    words, standing_terms = split_standing_terms(text)
+    words, terms = split_label_terms(words)
+    standings = get_standings()
+    names = StandingNames(narrowed(graph, only), standing_terms, standings) if standing_terms else narrowed(graph, only)
     if not terms:
-        return search(narrowed(graph, only), text, limit)
-    labels, identity = get_labels(), Representatives(graph)
-    having = _Having(identity, labels, terms)
+        is_list = standing_terms and not words.strip()
+        found = search_standings(graph, only, standing_terms, standings, limit) if is_list else None
+        return replace(found or search(names, words, limit, standings), text=text)
+    having = _Having(Representatives(graph), get_labels(), terms)
     if words.strip():
-        found = search(LabelledNames(narrowed(graph, only), having), words, limit)
+        found = search(LabelledNames(names, having), words, limit, standings)
     else:
-        found = _search_labels(graph, only, having, limit)
+        found = _search_labels(graph, only, having, limit, StandingNames(graph, standing_terms, standings))
     unknown = having.count_unknown()
     return replace(
         found,
         text=text,
         labels=having.labels_of(found.names),
+        standings=standings_of(found.names, standings),
         not_labelled=unknown,
         complete=found.complete and not unknown,
     )
@@ -63,17 +79,18 @@ class _Having:
 
     def is_so(self) -> NDArray[np.bool_]:
         """By index of the labels."""
-        return self._all(self.labels.at_most)
+        return self._all(self.labels.at_most, self.labels.at_most)
 
     def count_unknown(self) -> int:
         """How many other columns may have them, because of what is not known."""
-        may = self._all(self.labels.possible) & ~self.is_so() & self.labels.is_column
+        may = self._all(self.labels.possible, self.labels.at_most) & ~self.is_so() & self.labels.is_column
         return int(may.sum())
 
-    def _all(self, grades: Callable[[str], NDArray[np.uint8]]) -> NDArray[np.bool_]:
+    def _all(self, highest: GradesOf, lowest: GradesOf) -> NDArray[np.bool_]:
+        """By index: whether the highest grades reach what every term asks for, and the lowest do not exceed it."""
         found = np.ones(len(self.labels.ids), np.bool_)
         for term in self.terms:
-            found &= grades(term.category) >= term.at_least
+            found &= (highest(term.category) >= term.at_least) & (lowest(term.category) <= term.at_most)
         return found
 
     def keep(self, several: Sequence[Named]) -> list[Named]:
@@ -115,7 +132,7 @@ class LabelledNames:
         return TextMatches(*until_enough(lambda most: self.names.facet_matches(words, most), self.having.keep, limit))
 
 
-def _search_labels(graph: Past, only: Filter, having: _Having, limit: int) -> Found:
+def _search_labels(graph: Past, only: Filter, having: _Having, limit: int, standing: StandingNames) -> Found:
     """All nodes with the labels, the highest grade first, then by name."""
     order = _by_grade(having)
     fits = _fitting(graph, only)
@@ -125,7 +142,7 @@ def _search_labels(graph: Past, only: Filter, having: _Having, limit: int) -> Fo
         return [*_ranked(graph, having, several)], len(several) == len(order)
 
     def keep(several: Sequence[tuple[Rank, Hit]]) -> list[tuple[Rank, Hit]]:
-        kept = {hit.id for hit in fits([hit for _, hit in several])}
+        kept = {hit.id for hit in standing.fitting(fits([hit for _, hit in several]))}
         return [one for one in several if one[1].id in kept]
 
     matches, complete = until_enough(fetch, keep, limit + 1)

@@ -22,7 +22,9 @@ interface SchemaProps {
 export const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
   const [filter, setFilter] = useState("");
   const row = useRef<HTMLTableRowElement>(null);
-  useEffect(() => row.current?.scrollIntoView({ block: "center" }), [marked]);
+  useEffect(() => {
+    row.current?.scrollIntoView({ block: "center" });
+  }, [marked]);
   const fields = dataset.fields.filter((one) => !isHiddenField(one.name));
   const labels = useLabelsOf(dataset.node);
   const fitting = fields.filter((one) => one.name.toLowerCase().includes(filter.toLowerCase()));

@@ -3,33 +3,27 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
-from sqlalchemy import Connection
 
 from whence.cli.administration.access.keys import read, recorded
 from whence.cli.output.streams import Rows, print_csv, print_document, print_lines, safe
 from whence.csv_text import csv_text
 from whence.errors import AccessError
 from whence.govern.access_document import ReviewedGrantDocument, review_document
-from whence.govern.access_review import GIVEN, KEEP, AccessFacts, Kept, review_access
+from whence.govern.access_facts import read_access_facts
+from whence.govern.access_review import KEEP, review_access
 from whence.govern.grants import require_grant
 from whence.model.sensitivity import Grade
 from whence.query.sensitivity.estate_labels import label_estate
 from whence.query.sensitivity.labelled_columns import LabelledColumn, labelled_columns
-from whence.store.security.api_key_rows import read_keys
-from whence.store.security.audit import AuditFilter, read_audit, read_beginning, read_last_uses
-from whence.store.security.grants import read_grants, read_hidings
-from whence.store.security.sessions import read_members
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import open_graph
-
-_MOST_DECISIONS = 1_000_000
 
 
 def show_review(security: str, lineage: str, now: int, window: int, output: Rows) -> None:
     """Print all grants, those with the most concerns first. `window` in µs. Raises StoreError."""
     columns = _labelled(lineage)
     with read(security) as connection:
-        facts = _read_facts(connection, columns)
+        facts = read_access_facts(connection, columns)
     found = [review_document(one) for one in review_access(facts, now, window)]
     match output:
         case Rows.JSON:
@@ -52,28 +46,6 @@ def keep_grant(security: str, subject: str, namespaces: str, reason: str) -> Non
 def _labelled(lineage: str) -> Sequence[LabelledColumn]:
     with open_graph(lineage) as graph:
         return labelled_columns(graph, label_estate(StoreCatalog(graph.connection), graph), Grade.PARTIAL)
-
-
-def _read_facts(connection: Connection, columns: Sequence[LabelledColumn]) -> AccessFacts:
-    decisions = read_audit(connection, AuditFilter(what=KEEP, limit=_MOST_DECISIONS))
-    return AccessFacts(
-        grants=read_grants(connection),
-        hidings=read_hidings(connection),
-        keys=read_keys(connection),
-        uses=read_last_uses(connection),
-        logged_since=read_beginning(connection),
-        members=read_members(connection),
-        given={
-            (one.nodes[0], one.nodes[1]): one.at
-            for what in GIVEN
-            for _, one in reversed(read_audit(connection, AuditFilter(what=what, limit=_MOST_DECISIONS)))
-        },
-        kept=[
-            Kept(subject=one.nodes[0], namespaces=one.nodes[1], reason=one.nodes[2], by=one.who, at=one.at)
-            for _, one in decisions
-        ],
-        columns=columns,
-    )
 
 
 def _lines(found: Sequence[ReviewedGrantDocument], columns: int) -> Iterator[str]:
