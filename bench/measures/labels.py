@@ -26,6 +26,7 @@ from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.openlineage.accept import accept
 from whence.openlineage.write import column_lineage, dataset, facet, run_event
 from whence.query.answers.values import Filter
+from whence.query.lookup.standings import NO_STANDINGS
 from whence.query.sensitivity.estate_labels import label_estate
 from whence.query.sensitivity.labelled_search import search_nodes
 from whence.store.connection.engine import open_store, reading, sqlite_url
@@ -128,7 +129,7 @@ def _measure(catalog: StoreCatalog, graph: StoreGraph) -> None:
     sys.stdout.write(f"{labels.is_column.sum():,} columns: {wall:.1f} s, {cpu:.1f} s of CPU time, {memory:,.0f} MiB\n")
     for text in ("label:pii", "label:pii>=partial", "label:pii>=partial c7"):
         start = time.perf_counter()
-        found = search_nodes(graph, Filter(), text, 50, get_labels)
+        found = search_nodes(graph, Filter(), text, 50, get_labels, lambda: NO_STANDINGS)
         took = (time.perf_counter() - start) * 1_000
         sys.stdout.write(f"{text}: {len(found.names)} results, {took:.0f} ms\n")
 
