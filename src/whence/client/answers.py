@@ -355,7 +355,7 @@ class Found(Answer, frozen=True, kw_only=True):
     """
 
     _rows: ClassVar[str] = "nodes"
-    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "by", "labels")
+    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "by", "labels", "standings")
 
     text: str
     complete: bool

@@ -157,10 +157,12 @@ class FoundLabel(msgspec.Struct, frozen=True, kw_only=True):
 class FoundNode(msgspec.Struct, frozen=True, kw_only=True):
     """A search result: its matching part is its `name`, a `tag`, its `owner` or `description`, or its `label`.
 
-    `labels`: the sensitivity labels that the search asked for.
+    `by` is `standing` if the search asked for certified or canonical datasets alone. `labels`: the sensitivity labels
+    that the search asked for. `standings`: `certified`, `canonical`; a column has those of its dataset.
     """
 
     node: str
     kind: str
     by: str
     labels: tuple[FoundLabel, ...] = ()
+    standings: tuple[str, ...] = ()

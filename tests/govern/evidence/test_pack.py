@@ -2,8 +2,6 @@
 
 import json
 import random
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -24,10 +22,10 @@ from govern.evidence.packs import (
     write,
     written_dataset,
 )
+from govern.evidence.shipped_script import script_of
 from whence.govern.evidence.archive import write_directory
 from whence.govern.evidence.heads import Head
 from whence.govern.evidence.pack import Signer
-from whence.govern.evidence.shipped_files import shipped_file
 from whence.govern.evidence.signing.envelope import (
     Envelope,
     Signature,
@@ -52,7 +50,6 @@ FLIPS = 1_000
 FLIPS_OF_SCRIPT = {Algorithm.ED25519: 15, Algorithm.P256: 3}
 """One of each file; with the other kind of key some."""
 ESTATES, ESTATES_LONG = 2, 60
-TOOLS = ("sh", "jq", "base64", "sha256sum", "openssl", "mktemp", "rm")
 
 
 @dataclass(frozen=True)
@@ -294,48 +291,6 @@ def test_signed_files_of_another_form_are_problems(name: str, content: bytes, pl
 @pytest.mark.parametrize("payload", [b"", b"[]", b"{}", b'{"_type":"x"}', b"[" * 100_000, b"\xff"])
 def test_an_envelope_of_something_else_is_a_problem(payload: bytes) -> None:
     assert verify_files({ENVELOPE: write_envelope(Envelope(payload))}, ()).predicate is None
-
-
-@pytest.fixture
-def bare(tmp_path: Path) -> dict[str, str]:
-    """The environment of a machine that has the tools of the script, and nothing else: no Python."""
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in TOOLS:
-        found = shutil.which(name)
-        assert found, f"install {name}"
-        (tools / name).symlink_to(found)
-    return {"PATH": str(tools)}
-
-
-@dataclass(frozen=True)
-class Script:
-    """The shipped script, a directory to unpack into, and a public key."""
-
-    script: Path
-    directory: Path
-    key: Path
-    environment: dict[str, str]
-
-    def verify(self, files: Files) -> tuple[bool, str]:
-        """Whether the script verifies files, and what it prints."""
-        shutil.rmtree(self.directory, ignore_errors=True)
-        self.directory.mkdir()
-        for name, content in files.items():
-            (self.directory / name).write_bytes(content)
-        return self.run()
-
-    def run(self) -> tuple[bool, str]:
-        command = ["sh", str(self.script), str(self.directory), str(self.key)]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
-        assert done.returncode in (0, 1), done.stderr
-        return done.returncode == 0, done.stdout + done.stderr
-
-
-def script_of(key: PublicKey, base: Path, environment: dict[str, str]) -> Script:
-    (base / "key.pem").write_bytes(key.pem)
-    (base / "verify.sh").write_bytes(shipped_file("verify.sh"))
-    return Script(base / "verify.sh", base / "unpacked", base / "key.pem", environment)
 
 
 @pytest.mark.parametrize("algorithm", Algorithm)

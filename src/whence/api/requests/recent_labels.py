@@ -44,10 +44,15 @@ def recent_labels(request: Request) -> RecentLabels:
     return kept.get(viewer_tag(request), partial(_read_labels, request))
 
 
-def warm_labels(app: FastAPI) -> None:
-    """Begin to count the labels for who sees everything, if the graph is so large that somebody would wait for them."""
+def warm_labels(app: FastAPI) -> Thread:
+    """Begin to count the labels for who sees everything, if the graph is so large that somebody would wait for them.
+
+    Join the thread before the engine is disposed of.
+    """
     kept: RecentValues[RecentLabels] = app.state.recent_labels
-    Thread(target=_warm, args=(app, kept), daemon=True, name="labels").start()
+    warming = Thread(target=_warm, args=(app, kept), daemon=True, name="labels")
+    warming.start()
+    return warming
 
 
 def _warm(app: FastAPI, kept: RecentValues[RecentLabels]) -> None:

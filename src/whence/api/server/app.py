@@ -112,7 +112,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         recording.start()
         rules.start()
         incidents.start()
-        warm_labels(app)
+        warming = warm_labels(app)
         if outbox:
             outbox.start()
         if evidence:
@@ -125,6 +125,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         await incidents.stop()
         if outbox:
             await outbox.stop()
+        await asyncio.to_thread(warming.join)
         await asyncio.to_thread(builds.stop)
         await commit.close()
         collector.close()
