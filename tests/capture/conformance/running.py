@@ -159,7 +159,8 @@ class Files:
         settings = {
             "WHENCE_URL": collector.url,
             "WHENCE_OUTBOX": str(self.folder / "outbox"),
-            "WHENCE_DATA": str(self.folder / "data"),
+            # Each collector has its own cursor: none of them gets only what is new since another one.
+            "WHENCE_DATA": str(self.folder / f"data-{collector.url.rpartition(':')[2]}"),
             "XDG_CACHE_HOME": str(self.folder / "cache"),
             "OPENLINEAGE_NAMESPACE": "prod",
         }
