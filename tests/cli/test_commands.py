@@ -70,7 +70,13 @@ def test_paths_and_search_as_json(data: Path) -> None:
     assert [len(path["steps"]) for path in found["paths"]] == [2]
     named = json.loads(whence("search", "churn", "-o", "json", data=data).stdout)
     assert named["nodes"] == [
-        {"node": str(column("predictions", "churn_probability")), "kind": "field", "by": "name", "labels": []}
+        {
+            "node": str(column("predictions", "churn_probability")),
+            "kind": "field",
+            "by": "name",
+            "labels": [],
+            "standings": [],
+        }
     ]
     jobs = json.loads(whence("search", "churn", "--kind", "job", "-o", "json", data=data).stdout)
     assert (jobs["nodes"], jobs["complete"]) == ([], True)

@@ -269,4 +269,4 @@ def test_personal_data_is_followed_blocked_reported_and_proven(captured: Capture
     assert "exit code 5" in shown
     assert "customer_id" in (tmp_path / "governance" / "data-subject.md").read_text("utf-8")
     assert "\nverified: signed by the key" in shown
-    assert "Verified: 15 files, signed by the key" in shown
+    assert "Verified: 18 files, signed by the key" in shown
