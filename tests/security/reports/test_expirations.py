@@ -83,6 +83,7 @@ def test_each_caller_reads_what_ends_of_what_they_see(shop: House) -> None:
             answer = await client.get("/api/v2/reports/expirations", params={"within": wrong}, headers=ada)
             assert answer.status_code == 400, wrong
         _, (_, _, _, status, documented), _ = EXAMPLE.findall(page("docs/reference/http-reports.md"))
+        whole["data"]["expiring"] = whole["data"]["expiring"][:2]  # one with a node and one without, as documented
         assert (200, shape(whole)) == (int(status), shape(json.loads(documented)))
 
     run(shop, work)
