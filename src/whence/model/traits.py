@@ -55,7 +55,7 @@ def _merge_traits(facets: tuple[tuple[str, str], ...]) -> Traits:
 
 @lru_cache(maxsize=65_536)
 def _parse_facet(name: str, payload: str) -> Traits:
-    facet = json.loads(payload)
+    facet = json.loads(payload) if payload else {}  # nothing is left of a facet that was deleted
     match name:
         case "tags" | "whence_stewardTags":
             tags = frozenset(
