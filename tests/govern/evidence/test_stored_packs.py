@@ -89,7 +89,9 @@ def test_a_run_signs_the_next_head_and_the_next_pack_has_it(installation: Instal
     run_once(installation, str(tmp_path / "packs"), LATER + 10**6)
     assert len(heads_of(installation.heads)) == 2
     (statement,) = (tmp_path / "packs").glob(f"*/*/*/{ENVELOPE}")
-    assert verify_files(read_directory(statement.parent), ()).predicate["heads"]["count"] == 1  # type: ignore[index]
+    predicate = verify_files(read_directory(statement.parent), ()).predicate
+    assert predicate is not None
+    assert predicate["heads"]["count"] == 1
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -118,9 +119,9 @@ UNTRIED = [
 
 @pytest.mark.parametrize(("one", "other", "more", "why"), UNTRIED)
 def test_what_is_not_executed_faithfully_keeps_its_class(
-    one: str, other: str, more: Mapping[str, str], why: str
+    one: str, other: str, more: Mapping[str, Any], why: str
 ) -> None:
-    found = tried(project(one, **more), project(other, **more))  # type: ignore[arg-type]
+    found = tried(project(one, **more), project(other, **more))
     assert ChangeKind.NOT_CONFIRMED not in {change.kind for change in found}
     assert "not tried: " in texts(found)
     assert why in texts(found)
