@@ -11,6 +11,7 @@ from security.incidents.story import BUILD, DRAW, LOAD, ORDERS, PAY, REVENUE, SA
 from security.incidents.test_incidents import Desk, run
 from security.slos.test_slos import HOUR
 from whence.govern.assertions import assert_facets, set_contract, set_tier
+from whence.govern.incidents import contract_violations
 from whence.model.access import Role
 from whence.model.names import DatasetName
 from whence.openlineage.write import dataset_event, facet, own_facet
@@ -36,6 +37,14 @@ def seen(body: bytes, **types: str) -> bytes:
     fields = [{"name": name, "type": type_} for name, type_ in types.items()]
     for one in event["outputs"]:
         one["facets"]["schema"] = facet("SchemaDatasetFacet", fields=fields)
+    return json.dumps(event).encode()
+
+
+def measured(runs: Runs, at: int, nulls: int) -> bytes:
+    """The event of a run that loaded orders, with how many of their ids are missing."""
+    event = json.loads(runs(at, LOAD, outputs=[ORDERS]))
+    metrics = own_facet("DataQualityMetrics", rowCount=9, columnMetrics={"id": {"nullCount": nulls}})
+    event["outputs"][0]["facets"]["dataQualityMetrics"] = metrics
     return json.dumps(event).encode()
 
 
@@ -87,20 +96,14 @@ def test_measurements_checks_and_levels_are_judged_and_a_dropped_dataset_has_no_
     ]
     levels = [{"property": "freshness", "value": 4, "unit": "h"}]
 
-    def measured(at: int, nulls: int) -> bytes:
-        event = json.loads(runs(at, LOAD, outputs=[ORDERS]))
-        metrics = own_facet("DataQualityMetrics", rowCount=9, columnMetrics={"id": {"nullCount": nulls}})
-        event["outputs"][0]["facets"]["dataQualityMetrics"] = metrics
-        return json.dumps(event).encode()
-
     async def work(desk: Desk) -> None:
         tier = dataset_event(began - 9 * HOUR, ORDERS, facets={"whence_tier": set_tier(1)})
         unique = {"assertion": "unique", "column": "id", "success": False, "severity": "error", "actual": "3"}
         await desk.send(
             json.dumps(tier).encode(),
             contracted(ORDERS, began - 9 * HOUR, quality=rules, serviceLevels=levels),
-            measured(began - 8 * HOUR, 0),
-            measured(began - 7 * HOUR, 2),
+            measured(runs, began - 8 * HOUR, 0),
+            measured(runs, began - 7 * HOUR, 2),
             runs(began - 6 * HOUR, DRAW, [ORDERS], checks=[unique]),
         )
         (one,) = (await desk.get())["incidents"]
@@ -111,7 +114,7 @@ def test_measurements_checks_and_levels_are_judged_and_a_dropped_dataset_has_no_
             (iso(began - 6 * HOUR), "contract", "unique of id"),
             (iso(began - 3 * HOUR + 1), "contract", "freshness"),
         ]
-        await desk.send(measured(now(), 0))
+        await desk.send(measured(runs, now(), 0))
         kept = (await desk.get(f"/{one['id']}"))["findings"]
         assert [each["rule"] for each in kept if each["until"] is None] == ["unique of id"]
         assert [each["id"] for each in kept] == [each["id"] for each in found]
@@ -119,6 +122,32 @@ def test_measurements_checks_and_levels_are_judged_and_a_dropped_dataset_has_no_
         await desk.send(json.dumps(dataset_event(now(), ORDERS, facets=drop)).encode())
         kept = (await desk.get(f"/{one['id']}"))["findings"]
         assert [each["kind"] for each in kept if each["until"] is None] == ["check"]
+
+    run(shop, work)
+
+
+def test_an_incident_lists_the_violation_before_many_runs_or_says_that_some_are_not_known(
+    shop: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first bad run of many is what the page of an incident is for."""
+    began, runs = now() - 9 * HOUR, Runs()
+    rules = [{"rule": "few nulls", "column": "id", "metric": "nullValues", "operators": {"mustBe": 0}}]
+
+    async def work(desk: Desk) -> None:
+        await desk.send(
+            contracted(ORDERS, began - HOUR, quality=rules),
+            measured(runs, began, 0),
+            *(measured(runs, began + each * HOUR // 20, 2) for each in range(1, 121)),
+        )
+        (one,) = (await desk.get())["incidents"]
+        found = await desk.get(f"/{one['id']}")
+        assert found["contract_violations"] == [
+            {"dataset": str(ORDERS), "rule": "few nulls", "column": "id", "since": iso(began + HOUR // 20)}
+        ]
+        assert found["violations_complete"]
+        monkeypatch.setattr(contract_violations, "MOST_REPORTS", 60)
+        monkeypatch.setattr(contract_violations, "_TOGETHER", 60)
+        assert not (await desk.get(f"/{one['id']}"))["violations_complete"]
 
     run(shop, work)
 

@@ -100,6 +100,8 @@ def _around(found: IncidentDetail) -> Iterator[str]:
     for rule in found.contract_violations:
         column = f" of {safe(rule.column)}" if rule.column else ""
         yield f"  contract violated since {second(rule.since)}: {safe(rule.rule)}{column}  {safe(rule.dataset)}"
+    if not found.violations_complete:
+        yield "  and perhaps more: not everything that contracts are judged by was read"
     for budget in found.budgets:
         left = "nothing may be bad" if budget.remaining is None else f"{budget.remaining:.0%} of the budget left"
         yield f"  objective {safe(budget.slo)}: {left}"

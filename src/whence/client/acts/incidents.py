@@ -140,7 +140,8 @@ class IncidentBudget(msgspec.Struct, frozen=True, kw_only=True):
 
 class IncidentDetail(msgspec.Struct, frozen=True, kw_only=True):
     """An incident with its findings, its states, and what people did, all in order; and what is known around its root,
-    as far as the key may see it. `possible_acts`: what the key may do about it now.
+    as far as the key may see it. `violations_complete`: there are no other violations. `possible_acts`: what it may
+    be used for now.
     """
 
     at: str
@@ -158,6 +159,7 @@ class IncidentDetail(msgspec.Struct, frozen=True, kw_only=True):
     impact_complete: bool
     budgets: tuple[IncidentBudget, ...]
     possible_acts: tuple[str, ...] = ()
+    violations_complete: bool = True
 
 
 class IncidentsPage(msgspec.Struct, frozen=True, kw_only=True):

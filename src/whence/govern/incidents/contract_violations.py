@@ -1,6 +1,7 @@
 """The violations of all contracts in a store at a time, read for many datasets together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from whence.govern.contracts.evaluation.observations import Observed, has_rules, ids_of, read_reports, read_runs
@@ -9,8 +10,10 @@ from whence.govern.contracts.evaluation.service_levels import LastWrite
 from whence.govern.contracts.evaluation.violations import ObservedHistory, Violation, find_violations
 from whence.model.catalog import Window
 from whence.model.events import RunState
+from whence.model.graph import FOREVER
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName
+from whence.openlineage.facets.assertions import ChecksPage
 from whence.query.lookup.contracts import CARRIERS, ContractedDataset, contracted_datasets
 from whence.query.ports.catalog import Catalog
 from whence.query.questions.dropped_datasets import DroppedDatasets
@@ -38,7 +41,59 @@ def read_violations(
     of all checks, in order.
     """
     carriers = {id_ for facet in CARRIERS for id_ in catalog.carrying(facet) if kind_of(id_) is Kind.DATASET}
-    contracted = contracted_datasets(catalog, [one for _, one in sorted(catalog.entries(carriers).items())])
+    for _, found in _judge(catalog, graph, _contracted(catalog, carriers), results, at):
+        yield from found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentViolations:
+    """Violations that began in a period, the latest first. `complete`: it is known that there are no others."""
+
+    found: tuple[Violation, ...] = ()
+    complete: bool = True
+
+
+def read_recent_violations(
+    catalog: Catalog, graph: ContractGraph, datasets: Iterable[DatasetName], since: int, until: int
+) -> RecentViolations:
+    """The violations of these datasets that began after `since` and not after `until` (µs), by what is known then."""
+    contracted = _contracted(catalog, map(node_id, datasets))
+    pages = [graph.checks(ids, until) for ids in ids_of(graph, [one.name for one in contracted]).values()]
+    results = [
+        CheckedResult(one.run_id, one.time, one.dataset_id, assertion)
+        for page in pages
+        for one in page.found
+        for assertion in one.checks
+    ]
+    judged = list(_judge(catalog, graph, contracted, results, until))
+    found = [one for _, some in judged for one in some if since < one.since]
+    ordered = sorted(found, key=lambda one: (-one.since, str(one.dataset), one.verdict.rule, one.verdict.column))
+    reaches = [*map(_reach_of_checks, pages), *(_reach(seen) for seen, _ in judged)]
+    return RecentViolations(found=tuple(ordered), complete=max(reaches, default=0) <= since)
+
+
+def _reach_of_checks(page: ChecksPage) -> int:
+    """The time from which on all checks were read; never if the viewer may not read them."""
+    if page.stopped_by is None:
+        return 0
+    return min((one.time for one in page.found), default=FOREVER)
+
+
+def _reach(seen: ObservedHistory) -> int:
+    """The time from which on all reports and writes were read."""
+    reports = seen.reports[-1].time if len(seen.reports) >= MOST_REPORTS else 0
+    writes = seen.writes[0].time if len(seen.writes) >= MOST_REPORTS else 0
+    return max(reports, writes)
+
+
+def _judge(
+    catalog: Catalog,
+    graph: ContractGraph,
+    contracted: Sequence[ContractedDataset],
+    results: Iterable[CheckedResult],
+    at: int,
+) -> Iterator[tuple[ObservedHistory, Sequence[Violation]]]:
+    """What was observed of each dataset, and its violations."""
     checks: dict[int, list[CheckedResult]] = {}
     for result in results:
         checks.setdefault(result.dataset_id, []).append(result)
@@ -47,7 +102,13 @@ def read_violations(
         histories = _observe(catalog, graph, some, checks, at)
         for one in some:
             found = find_violations(one, histories[one.name], at)
-            yield from _until_dropped(found, graph.dropped_at(node_id(one.name), at) if found else None)
+            dropped_at = graph.dropped_at(node_id(one.name), at) if found else None
+            yield histories[one.name], list(_until_dropped(found, dropped_at))
+
+
+def _contracted(catalog: Catalog, dataset_ids: Iterable[int]) -> Sequence[ContractedDataset]:
+    """Those of the datasets that have, or had, a contract."""
+    return contracted_datasets(catalog, [one for _, one in sorted(catalog.entries(dataset_ids).items())])
 
 
 def _until_dropped(found: Sequence[Violation], dropped_at: int | None) -> Iterator[Violation]:

@@ -9,8 +9,7 @@ from typing import Literal
 
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.govern.contracts.evaluation.observations import Observed
-from whence.govern.contracts.evaluation.transitions import find_transitions
-from whence.govern.contracts.evaluation.verdicts import Outcome
+from whence.govern.incidents.contract_violations import read_recent_violations
 from whence.govern.incidents.impact import Downstream, find_downstream
 from whence.govern.incidents.incident import HOUR, Incident
 from whence.govern.incidents.sources import tier_of
@@ -29,7 +28,6 @@ from whence.model.traits import TRAIT_FACETS, Traits, read_traits
 from whence.query.answers.values import Question
 from whence.query.diagnosis.diagnosis import PossibleCause, diagnose
 from whence.query.history.changes.period import Period
-from whence.query.lookup.contracts import contracted_datasets
 from whence.query.ports.catalog import Catalog
 from whence.query.runs.commits import Commit
 from whence.query.visibility.visible_ids import QuestionGraph
@@ -87,7 +85,8 @@ class BudgetLeft:
 class IncidentDetail:
     """An incident, with everything that is known around it. Empty where the viewer may not see the root.
 
-    `impact_complete`: whether all downstream nodes were counted. `possible_acts`: what the viewer may do about it; none
+    `violations_complete`: whether it is known that there are no others; `impact_complete`: whether all downstream nodes
+    were counted. `possible_acts`: what the viewer may do about it; none
     if it is seen as of a time in the past.
     """
 
@@ -100,6 +99,7 @@ class IncidentDetail:
     candidates: tuple[PossibleCause, ...] = ()
     upstream: tuple[UpstreamFreshness, ...] = ()
     contract_violations: tuple[ContractViolation, ...] = ()
+    violations_complete: bool = True
     last_good: LastGood | None = None
     impact: tuple[Downstream, ...] = ()
     impact_complete: bool = True
@@ -131,6 +131,7 @@ def gather_detail(one: Incident, sources: DetailSources) -> IncidentDetail:
     traits = read_traits(sources.graph.facets([node_id(root)], TRAIT_FACETS))
     parents = _read_parents(sources, root)
     downstream = find_downstream(sources.graph, root, sources.past)
+    violations, are_all_violations = _contract_violations(sources, one, [root, *parents])
     return IncidentDetail(
         incident=one,
         severity=severity_of(one.notify, tier_of(traits)),
@@ -140,7 +141,8 @@ def gather_detail(one: Incident, sources: DetailSources) -> IncidentDetail:
         runbook=_runbook(traits),
         candidates=_candidates(sources, one),
         upstream=_freshness(sources, one, parents),
-        contract_violations=_contract_violations(sources, one, [root, *parents]),
+        contract_violations=violations,
+        violations_complete=are_all_violations,
         last_good=_last_good(sources, one),
         impact=downstream.found,
         impact_complete=downstream.complete,
@@ -197,15 +199,15 @@ def _freshness(sources: DetailSources, one: Incident, parents: Sequence[DatasetN
 
 def _contract_violations(
     sources: DetailSources, one: Incident, datasets: Iterable[DatasetName]
-) -> tuple[ContractViolation, ...]:
-    entries = list(sources.catalog.entries(map(node_id, datasets)).values())
-    found = [
-        ContractViolation(dataset=dataset.name, rule=change.rule, column=change.column, since=change.time)
-        for dataset in contracted_datasets(sources.catalog, entries)
-        for change in find_transitions(sources.graph, dataset, sources.at, one.since - BEFORE).found
-        if change.after is Outcome.VIOLATED and _sees_column(sources.viewer, dataset.name, change.column)
-    ]
-    return tuple(sorted(found, key=lambda each: (-each.since, str(each.dataset), each.rule, each.column)))
+) -> tuple[tuple[ContractViolation, ...], bool]:
+    """The violations, and whether these are all."""
+    known = read_recent_violations(sources.catalog, sources.graph, datasets, one.since - BEFORE, sources.at)
+    found = (
+        ContractViolation(dataset=each.dataset, rule=each.verdict.rule, column=each.verdict.column, since=each.since)
+        for each in known.found
+        if _sees_column(sources.viewer, each.dataset, each.verdict.column)
+    )
+    return tuple(found), known.complete
 
 
 def _sees_column(viewer: Viewer, dataset: DatasetName, column: str) -> bool:

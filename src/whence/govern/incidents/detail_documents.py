@@ -81,8 +81,8 @@ class IncidentDocument(TypedDict):
     """An incident at a time with the findings of visible datasets, its states, and what people did, all in order; and
     what is known around its root, as far as the caller may see it.
 
-    `impact_complete`: false if not all downstream nodes were counted. `possible_acts`: what the caller may do about it
-    now; none if the answer is about the past.
+    `violations_complete`: false if there may be other violations; `impact_complete`: false if not all downstream nodes
+    were counted. `possible_acts`: what the caller may do about it now; none if the answer is about the past.
     """
 
     at: str
@@ -95,6 +95,7 @@ class IncidentDocument(TypedDict):
     causes: list[PossibleCauseOfSymptom]
     upstream: list[IncidentUpstream]
     contract_violations: list[IncidentViolation]
+    violations_complete: bool
     last_good: IncidentLastGood | None
     impact: list[IncidentImpact]
     impact_complete: bool
@@ -127,6 +128,7 @@ def detail_document(read: ReadIncidents, found: IncidentDetail, traits: Traits, 
             }
             for each in found.contract_violations
         ],
+        "violations_complete": found.violations_complete,
         "last_good": None if found.last_good is None else _last_good(found.last_good),
         "impact": [_impact(each) for each in found.impact],
         "impact_complete": found.impact_complete,

@@ -72,6 +72,8 @@ def _violations(one: IncidentDetail) -> Iterator[Detail]:
         column = f".{each.column}" if each.column else ""
         text = f"{name_of(each.dataset)}{column}: {each.rule} since {minute(each.since)}"
         yield Detail(label="Contract violated", text=text)
+    if not one.violations_complete:
+        yield Detail(label="Contract violated", text="perhaps others: not everything was read")
 
 
 def _budgets(one: IncidentDetail) -> Iterator[Detail]:
