@@ -17,7 +17,7 @@ MASKING = words(
     "mask_show_last_n farm_fingerprint fnv_hash hashbytes checksum binary_checksum ora_hash standard_hash hashrow "
     "hashbucket cityhash64 siphash64 siphash128 halfmd5 inthash32 inthash64 murmurhash2_32 murmurhash2_64 "
     "murmurhash3_32 murmurhash3_64 murmurhash3_128 hmac hmac_md5 hmac_sha1 hmac_sha256 hmac_sha512 digest crypt "
-    "strtol_hash spooky_hash_v2_32 spooky_hash_v2_64 func_sha1 hashtext blake3 anonymize redact sha3 keccak256"
+    "strtol_hash spooky_hash_v2_32 spooky_hash_v2_64 func_sha1 hashtext blake3 sha3 keccak256"
 )
 COUNTING = words(
     "count count_if countif count_big approx_count_distinct approx_distinct uniq uniqexact uniqcombined uniqhll12 "

@@ -10,10 +10,14 @@ from whence.capture.sql.dialects.functions import MASKING
 from whence.capture.sql.disclosure.functions import (
     CIPHERS,
     CONDITIONS,
+    DATE_PARTS,
     HASHES,
+    LISTS,
     PART_NAMES,
     PARTS,
     SAME,
+    SAME_NAMES,
+    STATISTIC_NAMES,
     STATISTICS,
     WHOLE_UNITS,
 )
@@ -84,8 +88,10 @@ def _step(parent: exp.Expr, part: exp.Expr) -> Disclosure:
             return _FULL
         case exp.Extract(), _ if parent.name.casefold() in WHOLE_UNITS:
             return _FULL
+        case exp.DecodeCase(), _ if _is_compared(parent, part):
+            return _INFLUENCED
         case exp.Anonymous() | exp.AnonymousAggFunc(), _:
-            return _named_function(parent.name.casefold())
+            return _FULL if _is_whole_unit(parent) else _named_function(parent.name.casefold())
     return _function(parent)
 
 
@@ -95,11 +101,27 @@ def _is_whole_text(substring: exp.Expr) -> bool:
     return substring.args.get("length") is None and (start is None or start.name in ("0", "1"))
 
 
+def _is_compared(decode: exp.Expr, part: exp.Expr) -> bool:
+    """Whether it is the value, or one of those that are sought, in `DECODE(value, sought, result, …, default)`."""
+    at, last = part.index or 0, len(decode.expressions) - 1
+    return at == 0 or (at % 2 == 1 and at != last)
+
+
+def _is_whole_unit(function: exp.Expr) -> bool:
+    """`date_part('epoch', time)`."""
+    is_part = function.name.casefold() in DATE_PARTS and function.expressions
+    return bool(is_part) and function.expressions[0].name.casefold() in WHOLE_UNITS
+
+
 def _within_group(group: exp.Expr, key: str | None) -> Disclosure:
     """`percentile(…) WITHIN GROUP (ORDER BY value)` is about the values; a list of values is only ordered by others."""
     if key == "this":
         return _FULL
-    return _INFLUENCED if isinstance(group.this, exp.GroupConcat | exp.ArrayAgg) else _STATISTIC
+    function = group.this
+    is_list = isinstance(function, exp.GroupConcat | exp.ArrayAgg) or function.name.casefold() in LISTS
+    if isinstance(function, exp.Mode) or function.name.casefold() == "mode":
+        return _FULL
+    return _INFLUENCED if is_list else _STATISTIC
 
 
 def _function(parent: exp.Expr) -> Disclosure:
@@ -120,4 +142,8 @@ def _function(parent: exp.Expr) -> Disclosure:
 def _named_function(name: str) -> Disclosure:
     if name in MASKING or name in CIPHERS:
         return _PSEUDONYMOUS
+    if name in SAME_NAMES:
+        return _FULL
+    if name in STATISTIC_NAMES:
+        return _STATISTIC
     return _PARTIAL if name in PART_NAMES else UNKNOWN

@@ -19,7 +19,7 @@ class Output:
     unknown columns, except those `hidden`.
     """
 
-    __slots__ = ("element", "fields", "flow", "formula", "hidden", "name", "node")
+    __slots__ = ("element", "fields", "flow", "formula", "hidden", "name", "node", "origin")
 
     def __init__(
         self,
@@ -30,12 +30,15 @@ class Output:
         node: object = None,
         element: bool = False,
         formula: Formula | None = None,
+        origin: "Output | None" = None,
     ) -> None:
         self.name = name
         self.flow = flow
         self.fields = fields
         self.hidden = hidden
         self.node = node
+        self.origin = origin
+        """The column of a query inside that it passes on unchanged: its expression says how the values are made."""
         self.element = element
         """An element of an array: a field of it is a nested column, although the value did not arrive unchanged."""
         self.formula = formula
@@ -44,13 +47,13 @@ class Output:
     def with_name(self, name: str) -> "Output":
         if name == self.name:
             return self
-        return Output(name, self.flow, self.fields, self.hidden, self.node, self.element, self.formula)
+        return Output(name, self.flow, self.fields, self.hidden, self.node, self.element, self.formula, self.origin)
 
     def with_flow(self, flow: Flow) -> "Output":
-        return Output(self.name, flow, self.fields, self.hidden, self.node, self.element, self.formula)
+        return Output(self.name, flow, self.fields, self.hidden, self.node, self.element, self.formula, self.origin)
 
     def with_formula(self, formula: Formula | None) -> "Output":
-        return Output(self.name, self.flow, self.fields, self.hidden, self.node, self.element, formula)
+        return Output(self.name, self.flow, self.fields, self.hidden, self.node, self.element, formula, self.origin)
 
 
 class Relation:

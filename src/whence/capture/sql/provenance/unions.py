@@ -1,8 +1,19 @@
 """Relations merged as set operations do: by position or by name."""
 
+from typing import Protocol, runtime_checkable
+
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.flows import Flow, merge_flows
 from whence.capture.sql.provenance.relations import STAR, Output, Relation, rename_outputs
+
+
+@runtime_checkable
+class _Expression(Protocol):
+    """A node of the parser."""
+
+    def unalias(self) -> object:
+        """The expression without the name that it is given."""
+        ...
 
 
 def merge_rows_and_reads(left: Relation, right: Relation) -> tuple[Flow, frozenset[Table]]:
@@ -20,11 +31,21 @@ def merge_by_position(left: list[Output], right: list[Output]) -> list[Output]:
             merge_flows(left_output.flow, right_output.flow),
             left_output.fields,
             left_output.hidden & right_output.hidden,
-            left_output.node,
+            node=_common_node(left_output, right_output),
         )
         for left_output, right_output in zip(left, right, strict=False)
     ]
     return merged + left[len(merged) :]
+
+
+def _common_node(left: Output, right: Output) -> object:
+    """The expression of both sides, if it is the same."""
+    is_common = left.origin is right.origin is None and _expression(left.node) == _expression(right.node)
+    return left.node if is_common else None
+
+
+def _expression(node: object) -> object:
+    return node.unalias() if isinstance(node, _Expression) else node
 
 
 def merge_by_name(left: list[Output], right: list[Output]) -> list[Output]:
@@ -32,8 +53,8 @@ def merge_by_name(left: list[Output], right: list[Output]) -> list[Output]:
     right_by_name = {output.name: output for output in right}
     left_names = {output.name for output in left}
     merged = [
-        Output(output.name, merge_flows(output.flow, right_by_name[output.name].flow), node=output.node)
-        if output.name in right_by_name
+        Output(output.name, merge_flows(output.flow, other.flow), node=_common_node(output, other))
+        if (other := right_by_name.get(output.name)) is not None
         else output
         for output in left
     ]

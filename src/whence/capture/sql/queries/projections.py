@@ -116,6 +116,7 @@ def _project_item(scope: Scope, node: tree.Node, before: int, unnamed_before: in
                 node=node,
                 element=value.element,
                 formula=_formula_of(scope, tree.this(node)),
+                origin=_origin(tree.this(node), value),
             )
         case c.Star():
             yield from _apply_star_modifiers(scope, node, _star_row(scope))
@@ -152,7 +153,17 @@ def _project_item(scope: Scope, node: tree.Node, before: int, unnamed_before: in
             value = value_of(scope, node)
             name = output_column_name(dialect, node, before + 1, unnamed_before)
             formula = _formula_of(scope, node)
-            yield Output(name, value.flow, value.fields, node=node, element=value.element, formula=formula)
+            origin = _origin(node, value)
+            yield Output(
+                name, value.flow, value.fields, node=node, element=value.element, formula=formula, origin=origin
+            )
+
+
+def _origin(node: tree.Node, value: Output) -> Output | None:
+    """The column of a query inside that an expression passes on, if it does nothing else."""
+    if not isinstance(node, c.Column) or value.node is None:
+        return None
+    return value.origin or value
 
 
 def _formula_of(scope: Scope, node: tree.Node) -> Formula | None:

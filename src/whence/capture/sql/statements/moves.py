@@ -99,13 +99,19 @@ def _add_row_edges(edges: dict[tuple[object, ...], Edge], move: Move, grammar: s
 
 
 def _more_confident(edge: Edge, other: Edge) -> Edge:
-    """The more confident of two equal edges. It is masked only if both are."""
+    """The more confident of two equal edges. It is masked only if both are, and has an expression if both have it."""
     best = other if other.confidence > edge.confidence else edge
-    return best if best.masking == (edge.masking and other.masking) else replace(best, masking=False)
+    text = best.expression if edge.expression == other.expression else ""
+    masking = edge.masking and other.masking
+    if (best.masking, best.expression) == (masking, text):
+        return best
+    return replace(best, masking=masking, expression=text)
 
 
 def _text(output: Output, grammar: str) -> str:
     """The expression of a column, generated once, since generating text may change the tree."""
+    if output.origin is not None:
+        return _text(output.origin, grammar)
     if isinstance(output.node, tree.Node):
         inside = tree.this(output.node) if isinstance(output.node, c.Alias) else output.node
         output.node = tree.source_text(inside, grammar)
