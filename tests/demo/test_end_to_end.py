@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from sqlalchemy import select
@@ -23,7 +23,7 @@ from whence.cli.client import Client
 from whence.cli.process.serve import OPEN, plan, running
 from whence.demo.call_lists import ENVIRONMENTS, call_list, report
 from whence.demo.facts import FACTS_BY_PATH
-from whence.demo.governance import TAGGED, TAGGED_IN_CALL_LIST, show_governance, tag_columns
+from whence.demo.governance import show_governance
 from whence.demo.pull_request import show_pull_request
 from whence.demo.tour import Tour
 from whence.model.events import RunState
@@ -259,14 +259,20 @@ def test_a_pull_request_on_the_call_list_is_blocked_because_of_the_report(captur
 
 def test_personal_data_is_followed_blocked_reported_and_proven(captured: Captured, tmp_path: Path) -> None:
     printed: list[str] = []
-    columns = {captured.dataset("raw/crm_export"): TAGGED, call_list("crm-prod"): TAGGED_IN_CALL_LIST}
-    tag_columns(captured.url, columns, printed.append)
-    show_governance(Tour(data=captured.home, folder=tmp_path / "governance", say=printed.append))
+    show_governance(Tour(data=captured.home, folder=tmp_path / "governance", say=printed.append), captured.url)
     shown = "\n".join(printed)
     assert re.search(r"full +predictions\.customer_id +pii", shown)
+    assert re.search(r"features\.monthly_charges  pii full.*\n +← crm_export\.monthly_charges", shown)
     assert re.search(r"pseudonymous +customers\.email_hash +pii", shown)
     assert "blocked  main.mailing.customer_id  policy  sql/mailing.sql:2" in shown
-    assert "exit code 5" in shown
+    blocking = "not evaluated  churn  no personal data in models  blocks: a certified dataset is made of it"
+    assert re.search(f"{blocking}\n.*\n +a step on the way was not read", shown)
+    assert shown.count("exit code 5") == 2
+    assert re.search(r"1\. full +raw/crm_export  kept 2 years", shown)
+    assert re.search(r"customers  no retention set, its sources 730 days", shown)
     assert "customer_id" in (tmp_path / "governance" / "data-subject.md").read_text("utf-8")
     assert "\nverified: signed by the key" in shown
     assert "Verified: 18 files, signed by the key" in shown
+    assert "not verified: lineage.json was changed" in shown
+    column = captured.column("silver/customers.email_hash")
+    assert urlencode({"node": str(column.dataset), "col": str(column)}) in shown

@@ -148,8 +148,15 @@ def _loading(environment: str, data: Path, checks: Sequence[Check]) -> Work:
 
 def _reporting(data: Path) -> Work:
     source, target = call_list("crm-prod"), report(data)
-    counted = _direct(FieldName(source, "customer_id"), FieldName(target, "customers_to_call"), "AGGREGATION", "count")
-    mean = _direct(FieldName(source, "churn_probability"), FieldName(target, "mean_probability"), "AGGREGATION", "avg")
+    counted = _direct(
+        FieldName(source, "customer_id"), FieldName(target, "customers_to_call"), "AGGREGATION", "count(customer_id)"
+    )
+    mean = _direct(
+        FieldName(source, "churn_probability"),
+        FieldName(target, "mean_probability"),
+        "AGGREGATION",
+        "avg(churn_probability)",
+    )
     kind = facet("DatasetTypeDatasetFacet", datasetType="DASHBOARD")
     facts = _facts("team:success", "How many customers to call today, and how likely they are to leave.")
     return Work(

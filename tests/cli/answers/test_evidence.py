@@ -14,7 +14,7 @@ from fixtures.random_estates import Estate
 from govern.evidence.packs import flips, write, written_dataset
 from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit
-from whence.govern.evidence.archive import read_directory
+from whence.govern.evidence.archive import read_directory, zip_files
 
 ESTATE = Estate(3)
 NODE = str(written_dataset(ESTATE))
@@ -106,6 +106,19 @@ def test_a_pack_without_a_key_says_that_it_proves_no_maker(whence: Whence, tmp_p
     assert whence("evidence", "verify", tmp_path / "pack", "--unsigned").exit_code == Exit.OK
     again = whence("evidence", NODE, "-o", tmp_path / "pack")
     assert (again.exit_code, "is not empty" in again.stderr) == (Exit.MISTAKE, True)
+
+
+def test_the_zip_file_of_a_server_is_verified_as_it_is(whence: Whence, tmp_path: Path) -> None:
+    created(whence, tmp_path / "key.pem", "create")
+    packed(whence, tmp_path / "pack")
+    files = read_directory(tmp_path / "pack")
+    archive = tmp_path / "whence-evidence.zip"
+    for changed, code in ((files, Exit.OK), ({**files, "lineage.json": b"{}"}, Exit.MISTAKE)):
+        archive.write_bytes(zip_files(changed))
+        assert whence("evidence", "verify", archive, "--key", tmp_path / "key.pem").exit_code == code
+    archive.write_bytes(archive.read_bytes()[:-30])
+    damaged = whence("evidence", "verify", archive, "--key", tmp_path / "key.pem")
+    assert (damaged.exit_code, "no whole ZIP file" in damaged.stderr) == (Exit.MISTAKE, True)
 
 
 def test_mistakes_name_what_to_do(whence: Whence, tmp_path: Path) -> None:

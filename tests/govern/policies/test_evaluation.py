@@ -88,6 +88,19 @@ def test_what_is_not_evaluated_blocks_on_the_way_to_a_certified_dataset() -> Non
     assert [(one.outcome, one.blocks) for one in evaluate([NO_PII], joined).findings] == [("not evaluated", True)]
 
 
+def test_a_reason_is_about_what_the_policy_asks() -> None:
+    kept = SourceRetention(days=90, proven=90)
+    model = Subject(node=MAIL, labels=shows(Grade.FULL, Grade.NONE), sources=kept, certification="not evaluated")
+    outlives = policy("kept", Condition(outlives_sources=True))
+    certified = policy("certified", Condition(), required=Condition(certified=True))
+    found = evaluate([NO_PII, outlives, certified], Estate(subjects={MAIL: model})).findings
+    assert {one.policy.name: one.unknown.split(":")[0] for one in found} == {
+        "no pii": "a step on the way was not read, so the grade is only assumed",
+        "kept": "nobody says how long it is kept",
+        "certified": "its certification is not evaluated",
+    }
+
+
 def test_a_violation_blocks_and_has_its_way() -> None:
     found = evaluate([NO_PII], Estate(subjects={MAIL: Subject(node=MAIL, labels=shows(Grade.FULL, Grade.FULL))}))
     ((finding),) = found.findings

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
-from whence.govern.evidence.archive import read_directory, write_directory
+from whence.govern.evidence.archive import read_pack, write_directory
 from whence.govern.evidence.statement import ENVELOPE, Files
 from whence.govern.evidence.verify import Verification, verify_files
 
@@ -80,17 +80,19 @@ def write_pack(files: Files, directory: Path) -> Exit:
     return Exit.OK if stopped in (None, "depth", "columns") else Exit.CUT
 
 
-def show_verified(directory: Path, key_files: Sequence[Path], *, unsigned: bool, output: Output) -> Exit:
-    """Verify a pack, and print the result. Raises EvidenceError if it, or a key, cannot be read."""
+def show_verified(pack: Path, key_files: Sequence[Path], *, unsigned: bool, output: Output) -> Exit:
+    """Verify a pack, a directory or a ZIP file, and print the result. Raises EvidenceError if it or a key cannot be
+    read.
+    """
     from whence.govern.evidence.signing.key_files import read_public_key
 
     keys = [read_public_key(path) for path in key_files]
-    found = verify_files(read_directory(directory), keys)
+    found = verify_files(read_pack(pack), keys)
     is_sound = not found.problems and (unsigned or bool(found.signed_by))
     if output is Output.JSON:
         print_document(_document(found, is_sound=is_sound))
     else:
-        print_lines(_verdict(found, directory, is_sound=is_sound))
+        print_lines(_verdict(found, pack, is_sound=is_sound))
     return Exit.OK if is_sound else Exit.MISTAKE
 
 
@@ -104,12 +106,12 @@ def _document(found: Verification, *, is_sound: bool) -> dict[str, Any]:
     }
 
 
-def _verdict(found: Verification, directory: Path, *, is_sound: bool) -> Iterator[Text]:
+def _verdict(found: Verification, pack: Path, *, is_sound: bool) -> Iterator[Text]:
     for one in found.problems:
         yield Text.assemble(("not verified: ", "bold red"), safe(f"{one.file} {one.text}"))
     if found.problems:
         return
-    yield from _summary(found, directory)
+    yield from _summary(found, pack)
     if found.signed_by:
         yield Text.assemble(("verified: ", "bold green"), f"signed by the key {', '.join(found.signed_by)}")
     elif is_sound:
@@ -119,13 +121,13 @@ def _verdict(found: Verification, directory: Path, *, is_sound: bool) -> Iterato
         yield Text.assemble(("not verified: ", "bold red"), reason, "; --unsigned checks the hashes only")
 
 
-def _summary(found: Verification, directory: Path) -> Iterable[Text]:
+def _summary(found: Verification, pack: Path) -> Iterable[Text]:
     if found.predicate is None:
         return
     question, completeness, events = (found.predicate[name] for name in ("question", "completeness", "events"))
     counts = ", ".join(f"{events[name]:,} {name}" for name in ("whole", "cut", "missing", "hidden") if events[name])
     yield Text(safe(f"upstream of {question['node']}"), "bold")
-    yield Text(safe(f"as of {question['as_of']}, {found.files + 1} files in {directory}"))
+    yield Text(safe(f"as of {question['as_of']}, {found.files + 1} files in {pack}"))
     yield Text(f"events: {counts or 'none'}")
     if heads := found.predicate.get("heads", {}).get("count"):
         yield Text(f"signed heads of the logs: {heads:,}")

@@ -184,7 +184,7 @@ def store_all(
 
 @evidence.command(epilog=_VERIFY_EPILOG)
 def verify(
-    directory: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="The directory of the pack")],
+    pack: Annotated[Path, typer.Argument(exists=True, help="The directory of the pack, or its ZIP file")],
     key: Annotated[
         list[Path] | None,
         typer.Option("--key", exists=True, dir_okay=False, help="A public key that you trust (PEM); may be repeated"),
@@ -196,7 +196,7 @@ def verify(
     from whence.cli.answers.evidence import show_verified
 
     with reporting(output):
-        raise typer.Exit(show_verified(directory, key or (), unsigned=unsigned, output=output))
+        raise typer.Exit(show_verified(pack, key or (), unsigned=unsigned, output=output))
 
 
 @evidence.command()

@@ -48,6 +48,16 @@ def unzip_files(archive: bytes) -> dict[str, bytes]:
         raise EvidenceError("the pack", f"it is no whole ZIP file: {error}") from None
 
 
+def read_pack(path: Path) -> dict[str, bytes]:
+    """The files of a pack, which is a directory or a ZIP file, without writing any. Raises EvidenceError."""
+    if path.is_dir():
+        return read_directory(path)
+    try:
+        return unzip_files(path.read_bytes())
+    except OSError as error:
+        raise EvidenceError(str(path), f"it cannot be read: {error.strerror}") from None
+
+
 def write_directory(files: Files, directory: Path) -> None:
     """Write the files into a new or empty directory. Raises EvidenceError."""
     try:

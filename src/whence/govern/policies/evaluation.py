@@ -128,18 +128,20 @@ def _finding(policy: Policy, subject: Subject, estate: Estate, outcome: Outcome,
         node=subject.node,
         outcome=outcome,
         path=next((one for one in paths if one), ()),
-        unknown=_why_open(subject) if is_open else "",
+        unknown=_why_open(policy, subject) if is_open else "",
         blocks=not is_open or is_certified,
     )
 
 
-def _why_open(subject: Subject) -> str:
+def _why_open(policy: Policy, subject: Subject) -> str:
+    """The first reason that what the policy asks is not known of the node."""
     if subject.unknown:
         return subject.unknown
-    if subject.retention.is_unreadable:
-        return "its retention is not written as a number of days, such as 30d"
-    if subject.sources.days is not None and subject.retention.days is None:
-        return "nobody says how long it is kept: tag it retention=30d"
-    if subject.is_certified is None:
+    if any(one.outlives_sources is not None for one in policy.conditions):
+        if subject.retention.is_unreadable:
+            return "its retention is not written as a number of days, such as 30d"
+        if subject.sources.days is not None and subject.retention.days is None:
+            return "nobody says how long it is kept: tag it retention=30d"
+    if subject.is_certified is None and any(one.certified is not None for one in policy.conditions):
         return "its certification is not evaluated"
     return _ASSUMED
