@@ -9,6 +9,7 @@ from whence.query.sensitivity.labelled_columns import LabelledColumn
 from whence.store.security.api_key_rows import read_keys
 from whence.store.security.audit import AuditFilter, read_audit, read_beginning, read_last_uses
 from whence.store.security.grants import read_grants, read_hidings
+from whence.store.security.restrictions import read_restrictions
 from whence.store.security.sessions import read_members
 
 _MOST_DECISIONS = 1_000_000
@@ -21,6 +22,7 @@ def read_access_facts(connection: Connection, columns: Sequence[LabelledColumn])
     return AccessFacts(
         grants=read_grants(connection),
         hidings=read_hidings(connection),
+        restrictions=read_restrictions(connection),
         keys=read_keys(connection),
         uses=read_last_uses(connection),
         logged_since=read_beginning(connection),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from whence.model.access import Action, Grant, Hiding, Role, Viewer, matches_pattern
+from whence.model.access import Action, Grant, Hiding, ReadingRestriction, Role, Viewer, matches_pattern
 from whence.model.names import DatasetName
 from whence.query.sensitivity.labelled_columns import LabelledColumn
 from whence.store.security.api_key_rows import StoredKey
@@ -66,6 +66,7 @@ class AccessFacts:
 
     grants: Mapping[str, Sequence[Grant]]
     hidings: Mapping[str, Sequence[Hiding]]
+    restrictions: Sequence[ReadingRestriction] = ()
     keys: Sequence[StoredKey]
     uses: Mapping[str, Mapping[str, int]]
     logged_since: int | None
@@ -164,7 +165,8 @@ def _keys(facts: AccessFacts, subject: str) -> Sequence[StoredKey]:
 def _count_columns(facts: AccessFacts, subject: str, grant: Grant) -> Mapping[str, int]:
     """The columns with sensitive data that this grant alone shows."""
     hidings = tuple(one for who in (EVERYBODY, subject) for one in facts.hidings.get(who, ()))
-    viewer = Viewer(name=subject, grants=(grant,), hidings=hidings)
+    restrictions = tuple(one for one in facts.restrictions if one.is_for([subject]))
+    viewer = Viewer(name=subject, grants=(grant,), hidings=hidings, restrictions=restrictions)
     found: Counter[str] = Counter()
     for dataset, columns in _by_dataset(facts.columns).items():
         if matches_pattern(grant.namespaces, dataset.namespace):

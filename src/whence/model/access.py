@@ -4,8 +4,10 @@ In a pattern, `*` matches any characters and every other character matches itsel
 policy can compute, loop or reach the host.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from hashlib import sha256
 
 from whence.model.names import DatasetName, FieldName, JobName, Node
 
@@ -62,22 +64,47 @@ class Hiding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingRestriction:
+    """Columns that a policy hides from everybody but the stewards of their namespace and its `readers` (subjects)."""
+
+    policy: str
+    readers: tuple[str, ...] = ()
+    fields: frozenset[FieldName] = field(repr=False)
+    version: str = field(init=False, compare=False)
+    """What changes with the columns."""
+    namespaces: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Of the columns."""
+
+    def __post_init__(self) -> None:
+        names = "\n".join(sorted(map(str, self.fields)))
+        object.__setattr__(self, "version", sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:16])
+        object.__setattr__(self, "namespaces", frozenset(one.dataset.namespace for one in self.fields))
+
+    def is_for(self, subjects: Sequence[str]) -> bool:
+        """Whether it hides anything from somebody with these subjects: their own, and those of their groups."""
+        return bool(self.fields) and not set(self.readers) & set(subjects)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
     """The identity of a request: `key:<id>`, `user:<subject>`, or `open`. `scopes` limit what the grants allow.
 
-    A hiding that never applies to the viewer, because they are a steward wherever it does, is dropped: it changes none
-    of their answers.
+    A hiding or restriction that never applies to the viewer, because they are a steward wherever it does, is dropped:
+    it changes none of their answers.
     """
 
     name: str
     grants: tuple[Grant, ...] = ()
     hidings: tuple[Hiding, ...] = ()
     scopes: frozenset[Action] = SCOPES
+    restrictions: tuple[ReadingRestriction, ...] = ()
 
     def __post_init__(self) -> None:
         # A `*` in the hiding's pattern matches only a `*` in the grant's, so this tests whether the grant covers it.
         in_force = tuple(hiding for hiding in self.hidings if not self._is_steward_of(hiding.namespaces))
         object.__setattr__(self, "hidings", in_force)
+        restricting = tuple(one for one in self.restrictions if not all(map(self._is_steward_of, one.namespaces)))
+        object.__setattr__(self, "restrictions", restricting)
 
     def is_allowed(self, action: Action, namespace: str | None = None) -> bool:
         """Whether the viewer may act in a namespace, or in any namespace at all if None."""
@@ -100,15 +127,21 @@ class Viewer:
                 return self.is_allowed(Action.READ, namespace)
 
     def is_hidden(self, dataset: DatasetName, field: str) -> bool:
-        """Whether a rule hides this field of a dataset from the viewer."""
-        return any(_is_covered(hiding, dataset, field) for hiding in self.hidings) and not self._is_steward_of(
-            dataset.namespace
-        )
+        """Whether a rule or a policy hides this field of a dataset from the viewer."""
+        if not self.hidings and not self.restrictions:
+            return False
+        is_covered = any(_is_covered(hiding, dataset, field) for hiding in self.hidings)
+        is_covered = is_covered or any(FieldName(dataset, field) in one.fields for one in self.restrictions)
+        return is_covered and not self._is_steward_of(dataset.namespace)
 
     @property
     def can_see_all(self) -> bool:
         """Whether no field of any name is hidden from the viewer."""
-        return not self.hidings and Action.READ in self.scopes and any(grant.namespaces == "*" for grant in self.grants)
+        return (
+            not (self.hidings or self.restrictions)
+            and Action.READ in self.scopes
+            and any(grant.namespaces == "*" for grant in self.grants)
+        )
 
     def _is_steward_of(self, namespace: str) -> bool:
         return any(grant.role >= Role.STEWARD and matches_pattern(grant.namespaces, namespace) for grant in self.grants)

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, replace
 
 from query.worlds.random_worlds import Statement, World, nodes_of, sets_of
-from whence.model.access import Grant, Hiding, Role, Viewer
+from whence.model.access import Grant, Hiding, ReadingRestriction, Role, Viewer
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.store.schema.tables import FOREVER
@@ -15,16 +15,27 @@ TYPES = ("DIRECT", "DIRECT", "INDIRECT", "UNKNOWN")
 
 @dataclass(frozen=True)
 class Policy:
-    """Whose namespaces, and hidden fields by number: `(dataset, number)`."""
+    """Whose namespaces, hidden fields by number: `(dataset, number)`, and the fields that a policy restricts."""
 
     namespaces: frozenset[str]
     hidden: frozenset[tuple[str, int]]
+    restricted: frozenset[FieldName] = frozenset()
 
     @property
     def viewer(self) -> Viewer:
         grants = tuple(Grant(Role.READER, one[:4] + "*" if len(one) > 4 else one) for one in sorted(self.namespaces))
         hidings = tuple(Hiding("ns*", name, f"col{number}*") for name, number in sorted(self.hidden))
-        return Viewer(name="user:ada", grants=grants, hidings=hidings)
+        return Viewer(name="user:ada", grants=grants, hidings=hidings, restrictions=self.restrictions())
+
+    def restrictions(self, readers: tuple[str, ...] = ()) -> tuple[ReadingRestriction, ...]:
+        """What is restricted for all but these readers."""
+        if not self.restricted:
+            return ()
+        return (ReadingRestriction(policy="restricted", readers=readers, fields=self.restricted),)
+
+    def hides(self, field: FieldName) -> bool:
+        """Whether a field is hidden under this name."""
+        return (field.dataset.name, int(field.field[3])) in self.hidden or field in self.restricted
 
 
 def producer(owner: Node) -> str:
@@ -55,7 +66,8 @@ def policy(dice: random.Random, of: World) -> Policy:
     namespaces = frozenset(one for one in NAMESPACES if dice.random() < 0.6)
     names = [one.name for one in nodes_of(of) if isinstance(one, DatasetName)]
     hidden = frozenset((name, number) for name in sorted(names) for number in (0, 1) if dice.random() < 0.15)
-    return Policy(namespaces, hidden)
+    fields = sorted((one for one in nodes_of(of) if isinstance(one, FieldName)), key=str)
+    return Policy(namespaces, hidden, frozenset(one for one in fields if dice.random() < 0.1))
 
 
 def group_of(of: World, dataset: DatasetName) -> tuple[DatasetName, ...]:
@@ -73,9 +85,8 @@ def shown(of: World, rule: Policy, node: Node) -> Node | None:
             return next((one for one in group_of(of, node) if one.namespace in rule.namespaces), None)
         case FieldName(dataset, field):
             whole = shown(of, rule, dataset)
-            number = int(field[3])
             group = group_of(of, dataset)
-            hides = any((one.name, number) in rule.hidden for one in group)
+            hides = any(rule.hides(FieldName(one, field)) for one in group)
             seen = {FieldName(one, field) for one in group if one.namespace in rule.namespaces}
             is_shown = len(group) == 1 or not seen.isdisjoint(nodes_of(of))
             return FieldName(whole, field) if isinstance(whole, DatasetName) and is_shown and not hides else None

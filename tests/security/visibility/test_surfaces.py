@@ -5,7 +5,7 @@ process; and what may be seen is there.
 import json
 import logging
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import httpx
@@ -27,6 +27,7 @@ from whence.store.connection.engine import open_store, writing
 from whence.store.schema.tables import event, producer, progress
 from whence.store.security.database import write_security
 from whence.store.security.grants import add_grant, add_hidings
+from whence.store.security.restrictions import replace_restrictions
 
 WORLDS = 15
 OF_ONE = ("lineage/upstream", "lineage/downstream", "lineage/both", "impact", "history", "blast")
@@ -61,6 +62,7 @@ def test_no_byte_of_any_answer_tells_what_is_hidden(
 ) -> None:
     made = house()
     cases = [_case(made, number) for number in range(WORLDS)]
+    _restrict(made, cases)
     fill(made.settings.log, (json.dumps(one).encode() for one in events()))
     places = [one.position for one in records_of(made.settings.log)]
     engine = open_store(made.settings.store_url)
@@ -140,6 +142,20 @@ def _case(made: House, number: int) -> Case:
             add_grant(connection, f"key:{name}", granted)
         add_hidings(connection, f"key:{name}", rule.viewer.hidings)
     return Case(number, one, rule, {"Authorization": f"Bearer {key.text}"})
+
+
+def _restrict(made: House, cases: Sequence[Case]) -> None:
+    """Restrict the fields of each case for its viewer alone."""
+    names = [f"key:viewer{case.number}" for case in cases]
+    found = [
+        replace(one, policy=name)
+        for case, name in zip(cases, names, strict=True)
+        for one in case.rule.restrictions(tuple(other for other in names if other != name))
+    ]
+    assert found
+    with write_security(made.engine) as connection:
+        assert replace_restrictions(connection, found)
+        assert not replace_restrictions(connection, found)
 
 
 def _load(engine: Engine, case: Case, reached: Position) -> None:

@@ -59,7 +59,12 @@ def viewer_of(policy: Policy, sent: Sent, command: Command) -> Viewer:
     if not command.share:
         return policy.viewer(sent.person_subject, (sent.channel_group,))
     channel = policy.viewer(f"group:{sent.channel_group}")
-    return replace(channel, hidings=(*channel.hidings, *policy.hidings.get(sent.person_subject, ())))
+    person = policy.viewer(sent.person_subject)
+    return replace(
+        channel,
+        hidings=(*channel.hidings, *policy.hidings.get(sent.person_subject, ())),
+        restrictions=(*channel.restrictions, *person.restrictions),
+    )
 
 
 def _message(request: Request, graph: QuestionGraph, command: Command, period: Period, base: str) -> Message:

@@ -64,7 +64,12 @@ def _document(one: Policy) -> dict[str, Any]:
 
 def _show_tested(found: PolicyFile, output: Output) -> Exit:
     failed = [
-        {"policy": policy.name, "place": example.place, "expected": example.outcome.value, "found": outcome.value}
+        {
+            "policy": policy.name,
+            "place": example.place,
+            "expected": policy.outcome_word(example.outcome),
+            "found": policy.outcome_word(outcome),
+        }
         for policy in found.policies
         for example, outcome in failed_examples(policy)
     ]

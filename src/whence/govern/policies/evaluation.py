@@ -8,7 +8,8 @@ from functools import cache
 from whence.govern.policies.conditions import Truth, every, holds, inverse, some, witness
 from whence.govern.policies.estate import Estate, Subject
 from whence.govern.policies.policy import Example, Finding, Outcome, Policy
-from whence.model.names import Node
+from whence.model.access import ReadingRestriction
+from whence.model.names import FieldName, Node
 
 _ASSUMED = "a step on the way was not read, so the grade is only assumed"
 
@@ -19,7 +20,8 @@ class Evaluation:
 
     `counts`: how many nodes there are with each outcome, over all policies that are about them. `hidden`: nodes that
     were not judged, because the viewer may not see them. `complete`: whether no budget cut the reading of the graph.
-    `idle`: the policies that are about no node, as with a misspelt namespace.
+    `idle`: the policies that are about no node, as with a misspelt namespace. `restrictions`: the columns that policies
+    hide from readers.
     """
 
     findings: tuple[Finding, ...]
@@ -27,6 +29,7 @@ class Evaluation:
     hidden: int
     complete: bool
     idle: tuple[str, ...] = ()
+    restrictions: tuple[ReadingRestriction, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -52,6 +55,7 @@ def merge_evaluations(several: Sequence[Evaluation]) -> Evaluation:
         hidden=max((one.hidden for one in several), default=0),
         complete=all(one.complete for one in several),
         idle=tuple(name for one in several for name in one.idle),
+        restrictions=tuple(each for one in several for each in one.restrictions),
     )
 
 
@@ -60,12 +64,16 @@ def evaluate(policies: Sequence[Policy], estate: Estate, only: frozenset[Node] |
     certified = estate.certified_paths()
     applying = cache(lambda namespace: [one for one in policies if one.is_about(namespace)])
     counts: Counter[Outcome] = Counter(dict.fromkeys(Outcome, 0))
-    findings, fitting = [], set[str]()
+    findings, fitting, hidden = [], set[str](), dict[int, set[FieldName]]()
     for subject in estate.subjects.values():
         if only is not None and subject.node not in only:
             continue
         for policy in applying(subject.dataset.namespace):
             outcome = _outcome(policy, subject, estate, fitting)
+            if policy.restricts_reading:
+                if outcome is not Outcome.OK and isinstance(subject.node, FieldName):
+                    hidden.setdefault(id(policy), set()).add(subject.node)
+                continue
             counts[outcome] += 1
             if outcome is not Outcome.OK:
                 findings.append(_finding(policy, subject, estate, outcome, is_certified=subject.dataset in certified))
@@ -76,6 +84,11 @@ def evaluate(policies: Sequence[Policy], estate: Estate, only: frozenset[Node] |
         hidden=estate.hidden,
         complete=estate.complete,
         idle=tuple(one.name for one in policies if one.name not in fitting),
+        restrictions=tuple(
+            ReadingRestriction(policy=one.name, readers=one.readers, fields=frozenset(hidden[id(one)]))
+            for one in policies
+            if id(one) in hidden
+        ),
     )
 
 
@@ -106,7 +119,7 @@ def failed_examples(policy: Policy) -> Iterator[tuple[Example, Outcome]]:
     """The examples of which the policy says something else than it must, and what."""
     for one in policy.examples:
         found = outcome_of(policy, one.subject, one.estate)
-        if found is not one.outcome:
+        if policy.outcome_word(found) != policy.outcome_word(one.outcome):
             yield one, found
 
 

@@ -18,6 +18,10 @@ class Outcome(StrEnum):
     NOT_EVALUATED = "not evaluated"
 
 
+HIDDEN, SHOWN = "hidden", "shown"
+"""What a policy that restricts reading says of a column."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
     """A node, and what the policy must say of it."""
@@ -33,6 +37,9 @@ class Policy:
     """Each node of which `where` holds is a violation, if `required` does not hold and none of `unless` does. Without
     `required`, `where` itself is what is forbidden.
 
+    With `restricts_reading` it forbids nothing: columns of which `where` holds, or may hold, are hidden from everybody
+    but the stewards of their namespace and `readers` (subjects, as `group:privacy`).
+
     `namespaces`: only of nodes of these; none: of all. `texts`: by namespace, the policy as it is declared there, as
     canonical JSON of the form of `policies.yaml`; `place`: where it is written.
     """
@@ -47,6 +54,8 @@ class Policy:
     namespaces: tuple[str, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()
     place: str = ""
+    restricts_reading: bool = False
+    readers: tuple[str, ...] = ()
     scope: Condition = field(init=False)
     """Which nodes it is about, whatever data they show."""
 
@@ -61,6 +70,12 @@ class Policy:
         """The policy on a day (UTC), without the exceptions that are over."""
         left = tuple(one for one in self.unless if one.expires is None or day <= one.expires)
         return self if left == self.unless else replace(self, unless=left)
+
+    def outcome_word(self, outcome: Outcome) -> str:
+        """How an outcome is named: what may be is hidden, too."""
+        if not self.restricts_reading:
+            return outcome.value
+        return SHOWN if outcome is Outcome.OK else HIDDEN
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

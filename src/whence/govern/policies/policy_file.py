@@ -12,12 +12,14 @@ from whence.govern.policies.condition_file import (
     one_or_more,
     read_example_node,
 )
-from whence.govern.policies.policy import Categories, Example, Outcome, Policy, PolicyFile
+from whence.govern.policies.policy import HIDDEN, SHOWN, Categories, Example, Outcome, Policy, PolicyFile
 from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
 from whence.govern.yaml_values import read_values
 from whence.query.sensitivity.marks import CATEGORIES
 
 _LONGEST_NAME = 200
+READING = "reading"
+"""What policies can restrict."""
 
 
 def read_policies(text: str, file: str = "policies.yaml") -> PolicyFile:
@@ -76,6 +78,13 @@ def _name(node: Node) -> str:
     return text
 
 
+def _subject(node: Node) -> str:
+    kind, colon, name = (text := node.filled()).partition(":")
+    if kind not in ("key", "user", "group") or not colon or not name:
+        raise node.mistake("write whom grants name: key:NAME, user:SUBJECT or group:NAME")
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """`categories`: those that labels can have."""
@@ -90,6 +99,8 @@ class _Reading:
             "reason": Node.filled,
             "owner": Node.filled,
             "forbid": read,
+            "restrict": lambda one: choice(one, (READING,)),
+            "readers": one_or_more(_subject),
             "where": read,
             "require": read,
             "unless": one_or_more(exception_reader(self.categories)),
@@ -97,8 +108,11 @@ class _Reading:
             "examples": Node.list,
         }
         stated = read_members(node, readers, ("name", "reason", "owner"))
-        if ("forbid" in stated) == ("require" in stated) or ("where" in stated) != ("require" in stated):
-            raise node.mistake("write either forbid, or where and require")
+        forms = {one for one in ("forbid", "require", "restrict") if one in stated}
+        if len(forms) != 1 or ("where" in stated) == ("forbid" in stated):
+            raise node.mistake("write either forbid, or where and require, or where and restrict")
+        if "readers" in stated and "restrict" not in stated:
+            raise node.mistake("readers belong to restrict")
         return Policy(
             name=stated["name"],
             reason=stated["reason"],
@@ -107,13 +121,17 @@ class _Reading:
             required=stated.get("require"),
             unless=stated.get("unless", ()),
             namespaces=tuple(dict.fromkeys(stated.get("namespaces", namespaces))),
-            examples=tuple(self.example(one) for one in stated.get("examples", ())),
+            examples=tuple(self.example(one, "restrict" in stated) for one in stated.get("examples", ())),
             place=node.place,
+            restricts_reading="restrict" in stated,
+            readers=stated.get("readers", ()),
         )
 
-    def example(self, node: Node) -> Example:
-        outcomes = tuple(Outcome)
-        readers: dict[str, Reader] = {"node": lambda one: one, "is": lambda one: Outcome(choice(one, outcomes))}
+    def example(self, node: Node, restricts_reading: bool) -> Example:
+        outcomes: Mapping[str, Outcome] = {one.value: one for one in Outcome}
+        if restricts_reading:
+            outcomes = {HIDDEN: Outcome.VIOLATED, SHOWN: Outcome.OK}
+        readers: dict[str, Reader] = {"node": lambda one: one, "is": lambda one: outcomes[choice(one, tuple(outcomes))]}
         stated: dict[str, Any] = read_members(node, readers, ("node", "is"))
         estate, subject = read_example_node(stated["node"], self.categories)
         return Example(estate=estate, subject=subject, outcome=stated["is"], place=node.place)

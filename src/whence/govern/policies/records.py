@@ -68,7 +68,8 @@ def _is_known(policy: Policy, file: PolicyFile, known: set[object]) -> bool:
     """Whether the same policy is known for all its namespaces, or for everywhere."""
     used = {category for one in policy.conditions for category in one.categories} & file.categories.keys()
     tags = frozenset((one, file.categories[one]) for one in used)
-    same = (policy.name, policy.owner, policy.reason, policy.conditions, policy.required, tags)
+    effect = (policy.required, policy.restricts_reading, policy.readers)
+    same = (policy.name, policy.owner, policy.reason, policy.conditions, effect, tags)
     places = policy.namespaces or ("",)
     is_known = (same, "") in known or all((same, one) in known for one in places)
     known.update((same, one) for one in places)

@@ -24,6 +24,7 @@ from whence.govern.rule_states.states import (
     lineage_states,
     policy_states,
 )
+from whence.model.access import ReadingRestriction
 from whence.model.names import DatasetName
 from whence.model.records.certification import CertificationText
 from whence.query.ports.catalog import Catalog
@@ -33,10 +34,13 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatedRules:
-    """The transitions of rules until a time (µs) that the store lacks."""
+    """The transitions of rules until a time (µs) that the store lacks. `restrictions`: the columns that policies hide
+    from readers; None if not all lineage was read.
+    """
 
     at: int
     new: tuple[RuleTransition, ...] = ()
+    restrictions: tuple[ReadingRestriction, ...] | None = ()
 
     @property
     def events(self) -> Sequence[Json]:
@@ -54,7 +58,12 @@ def evaluate_rules(catalog: Catalog, graph: Observed, now: int) -> EvaluatedRule
     states = [*certification_states(certified), *(policy_states(found.findings) if found else ()), *drift]
     held = {(one.namespace, one.record.name) for one in held_policies(catalog, now)}
     are_all = found is None or found.complete
-    return EvaluatedRules(at=now, new=tuple(find_new_transitions(states, last, now, held, are_all=are_all)))
+    restrictions = found.restrictions if found else ()
+    return EvaluatedRules(
+        at=now,
+        new=tuple(find_new_transitions(states, last, now, held, are_all=are_all)),
+        restrictions=restrictions if are_all else None,
+    )
 
 
 def _certify(catalog: Catalog, graph: Observed, now: int) -> Iterator[CertifiedDataset]:

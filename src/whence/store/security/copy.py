@@ -11,11 +11,11 @@ from whence.errors import BackupError
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
 from whence.store.lifecycle.copy import close_file
 from whence.store.security.database import migrate_security
-from whence.store.security.tables import audit, audit_head, grant, hiding, key, state
+from whence.store.security.tables import audit, audit_head, grant, hiding, key, restriction, state
 
 _ROWS = 10_000
 _FILLED = (key, grant, hiding, audit)
-_COPIED = (state, *_FILLED, audit_head)
+_COPIED = (state, *_FILLED, restriction, audit_head)
 
 
 def has_security_database(engine: Engine) -> bool:

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from whence.model.access import SCOPES, Action, Grant, Hiding, Viewer
+from whence.model.access import SCOPES, Action, Grant, Hiding, ReadingRestriction, Viewer
 from whence.store.security.api_key_rows import StoredKey, read_keys
 from whence.store.security.grants import EVERYBODY, read_grants, read_hidings, read_state
+from whence.store.security.restrictions import read_restrictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Keys by id, and the grants and hidings of each subject.
+    """Keys by id, the grants and hidings of each subject, and the columns that policies hide from readers.
 
     `secret` is the installation's (`query.visibility.graph`).
     """
@@ -22,6 +23,7 @@ class Policy:
     keys: Mapping[str, StoredKey]
     grants: Mapping[str, tuple[Grant, ...]]
     hidings: Mapping[str, tuple[Hiding, ...]]
+    restrictions: tuple[ReadingRestriction, ...] = ()
 
     def viewer(self, name: str, groups: Sequence[str] = (), scopes: frozenset[Action] = SCOPES) -> Viewer:
         """The viewer with the grants of a subject and its groups."""
@@ -31,6 +33,7 @@ class Policy:
             grants=tuple(one for subject in subjects for one in self.grants.get(subject, ())),
             hidings=tuple(one for subject in (EVERYBODY, *subjects) for one in self.hidings.get(subject, ())),
             scopes=scopes,
+            restrictions=tuple(one for one in self.restrictions if one.is_for(subjects)),
         )
 
 
@@ -43,4 +46,5 @@ def read_policy(connection: Connection) -> Policy:
         keys={key.id: key for key in read_keys(connection)},
         grants=read_grants(connection),
         hidings=read_hidings(connection),
+        restrictions=tuple(read_restrictions(connection)),
     )

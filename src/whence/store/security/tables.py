@@ -51,6 +51,15 @@ hiding = Table(
     _column("fields", Text, primary_key=True),
 )
 
+restriction = Table(
+    "access_restriction",
+    metadata,
+    _column("policy", Text, primary_key=True),
+    _column("namespace", Text, primary_key=True),  # where the policy is declared
+    _column("readers", Text),  # a JSON array of subjects that it does not restrict
+    _column("fields", Text),  # a JSON array of [dataset, field]: all that it hides
+)
+
 session = Table(
     "access_session",
     metadata,

@@ -17,6 +17,7 @@ app = typer.Typer(
 
 _CHECK_EPILOG = "Exit codes: 0 the file is valid; 5 it has a mistake; 1 it cannot be read; 2 wrong usage."
 _TEST_EPILOG = "Exit codes: 0 every example comes out as it says; 5 one does not, or the file has a mistake; 1, 2."
+_EXPORT_EPILOG = "Exit codes: 0 written; what it cannot say is on stderr. 2 a mistake in the file; 1 it cannot be read."
 _EVALUATE_EPILOG = (
     "Exit codes: 0 all hold; 5 one is violated, or not evaluated on a way to a certified dataset; 7 none is violated, "
     "and one is not evaluated; 2 wrong usage, or a mistake in the file; 4 the server or store is unavailable."
@@ -41,6 +42,26 @@ def judge_examples(file: File, output: Form = Output.TEXT) -> None:
 
     with reporting(output):
         raise typer.Exit(show_tested(file, output))
+
+
+@app.command("export", epilog=_EXPORT_EPILOG)
+def export_policies(
+    file: File,
+    ranger: Annotated[
+        str,
+        typer.Option("--ranger", metavar="SERVICE", help="As tag-based policies of this tag service of Apache Ranger"),
+    ],
+    access: Annotated[
+        list[str] | None,
+        typer.Option("--access", help="What is denied: hive:select (as without this option), trino:select"),
+    ] = None,
+    target: Annotated[Path | None, typer.Option("-o", "--to", dir_okay=False, help="Write into this file")] = None,
+) -> None:
+    """Write the policies that restrict reading for another system, which goes by the tags of `whence tags plan`."""
+    from whence.cli.policies.exported import write_ranger
+
+    with reporting(Output.TEXT):
+        raise typer.Exit(write_ranger(file, ranger, access or ["hive:select"], target))
 
 
 @app.command(epilog=_EVALUATE_EPILOG)
