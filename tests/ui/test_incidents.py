@@ -22,5 +22,13 @@ def test_the_list_leads_to_one_with_its_root_and_history(screen: Screen) -> None
         expect(screen.page.get_by_role("heading", name=name)).to_be_visible()
     history = screen.page.locator("section").filter(has=screen.page.get_by_role("heading", name="History"))
     expect(history.locator("li").first).to_contain_text("open")
+    for name, there in (
+        ("Lineage when it began", "/ui/lineage\\?.*as_of=.*lens=health"),
+        ("What changed", "/ui/changes"),
+    ):
+        screen.page.get_by_role("link", name=name).click()
+        expect(screen.page).to_have_url(re.compile(there))
+        screen.page.go_back()
+    expect(screen.page.locator("aside code")).to_contain_text("whence contain plan 'dataset")
     screen.page.get_by_role("link", name="All incidents").click()
     expect(screen.page.get_by_role("heading", name="Resolved in the last 30 days")).to_be_visible()

@@ -16,6 +16,9 @@ from whence.govern.lineage_baselines.documents import baseline_document
 from whence.govern.lineage_baselines.drift import find_drift
 from whence.govern.lineage_baselines.records import baseline_event, held_baselines
 from whence.govern.lineage_baselines.upstream import UpstreamEdge, UpstreamLineage
+from whence.govern.reports.documents import report_document
+from whence.govern.reports.gather import ReportSources, gather_report
+from whence.govern.reports.period import ReportPeriod
 from whence.govern.rule_states.current import evaluate_rules
 from whence.govern.rule_states.findings import lineage_findings
 from whence.govern.rule_states.records import list_rule_transitions
@@ -142,8 +145,14 @@ def test_each_difference_is_one_finding_until_it_is_over(bodies: list[bytes], tm
         apply_bodies(engine, [json.dumps(one).encode() for one in new.events], place)
         place += len(new.new)
     with snapshot(engine) as connection:
-        first, last = lineage_findings(list_rule_transitions(StoreCatalog(connection)))
+        sources = ReportSources(catalog=StoreCatalog(connection), graph=StoreGraph(connection), log=None)
+        first, last = lineage_findings(list_rule_transitions(sources.catalog))
+        reported = [
+            report_document(gather_report(sources, ReportPeriod(since=since, end=end, until=end)), OPEN)["violations"]
+            for since, end in ((20 * HOUR, 80 * HOUR), (20 * HOUR, 60 * HOUR), (30 * HOUR, 60 * HOUR))
+        ]
     engine.dispose()
+    assert [one["lineage_baselines"] for one in reported] == [2, 1, 0]
     assert (first.kind, first.dataset, first.since, first.until) == (FindingKind.LINEAGE, MART, 25 * HOUR, 55 * HOUR)
     assert first.reason == f"changed: {FieldName(RAW, 'id')} → {FieldName(STAGING, 'id')} " + (
         "(DIRECT TRANSFORMATION: upper(id) → DIRECT TRANSFORMATION: lower(id))"

@@ -67,6 +67,7 @@ def estate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
         for place, one in enumerate(SPEC):
             server.trigger(quote(one["dag"], safe=""), None, f"run{place}")
         server.await_runs(len(SPEC))
+        assert {one["dag_id"]: one["state"] for one in server.runs() if one["state"] != "success"} == {}
         writer = served.user("airflow", "writer", "*").key
         events = [*server.provider_events(), *_lines(home / "columns.jsonl")]
         for event in events:

@@ -21,6 +21,7 @@ from sqlalchemy import Engine, select
 
 from fixtures.logs_of_events import fill
 from fixtures.stores_of_events import apply, applying
+from ui.stories.datasets import FEATURES
 from ui.stories.objectives import declared
 from ui.stories.rules import DAY, rules
 from ui.stories.story import NOW, REFUSED, bodies
@@ -33,6 +34,8 @@ from whence.derive.kpis.series import kpis
 from whence.derive.lineage_tables.schema import KPI
 from whence.errors import EventError
 from whence.govern.grants import KeyRequest, make_key
+from whence.govern.lineage_baselines.current import accept_upstream
+from whence.govern.lineage_baselines.records import baseline_event
 from whence.log.quarantine import make_quarantine_draft
 from whence.log.record import Draft
 from whence.log.segments.log import SegmentLog
@@ -42,6 +45,7 @@ from whence.model.blast_radius import COUNTED
 from whence.model.ids import node_id
 from whence.model.names import JobName
 from whence.openlineage.accept import accept
+from whence.openlineage.authority.restrictions import person_uri
 from whence.query.answers.values import Question
 from whence.query.questions.impact import impact
 from whence.store.connection.engine import open_store, reading, sqlite_url
@@ -65,6 +69,7 @@ def prepared(base: Path) -> Settings:
     apply(engine, list(read_records(log, start_position(log), end)), end)
     _record(engine, log, evaluate_declared_rules(engine, NOW - 3 * DAY).events)
     _record(engine, log, [*evaluate_declared_rules(engine, NOW).events, *evaluate_store(engine, NOW).events])
+    _accept_lineage(engine, log)
     _count_downstream(engine)
     engine.dispose()
     settings = Settings(data=base / "data", store_url=store, open=True)
@@ -76,6 +81,12 @@ def _record(engine: Engine, log: Path, events: Sequence[Mapping[str, Any]]) -> N
     begin = committed_end(log)
     fill(SegmentLog(log), [json.dumps(one).encode() for one in events])
     apply(engine, list(read_records(log, begin, committed_end(log))), committed_end(log))
+
+
+def _accept_lineage(engine: Engine, log: Path) -> None:
+    with reading(engine) as connection:
+        record = accept_upstream(StoreGraph(connection), FEATURES, "reviewed")
+    _record(engine, log, [baseline_event(record, FEATURES.namespace, NOW, person_uri("ada"))])
 
 
 def _refuse(log: SegmentLog) -> None:

@@ -39,6 +39,7 @@ export type Hiding = Schemas["HidingDocument"];
 export type History = Schemas["History"];
 export type Impact = Schemas["Impact"];
 export type IncidentDocument = Schemas["IncidentDocument"];
+export type LineageBaseline = Schemas["LineageBaselineDocument"];
 export type IncidentList = Schemas["IncidentList"];
 export type Job = Schemas["Job"];
 export type Key = Schemas["KeyDocument"];

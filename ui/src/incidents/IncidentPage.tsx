@@ -9,6 +9,7 @@ import { Section } from "../components/Section";
 import { Table } from "../gate/Table";
 import { words } from "../texts";
 import { Acts } from "./Acts";
+import { Next, Upstream, Violations } from "./Around";
 import { History } from "./History";
 import { IncidentChip } from "./IncidentChip";
 
@@ -43,12 +44,15 @@ export const IncidentPage = ({ incident }: { incident: string }) => {
         <div className="page-columns">
           <div>
             <Causes of={found} />
+            <Upstream of={found} />
+            <Violations of={found} />
             <Impact of={found} />
             <Findings of={found} />
             <History of={found} />
           </div>
           <aside>
             <About of={found} />
+            <Next of={found} />
           </aside>
         </div>
       )}
@@ -136,7 +140,13 @@ const Causes = ({ of }: { of: IncidentDocument }) => (
       {of.causes.map((one) => (
         <li key={one.node}>
           {words.incidents.probability(one.probability)} <NodeLink id={one.node} />
-          <div className="breaks">{one.evidence.map((each) => each.text).join("; ")}</div>
+          <ul className="slos breaks">
+            {one.evidence.toReversed().map((each) => (
+              <li key={`${each.time} ${each.kind} ${each.text}`}>
+                <When time={each.time} /> {each.text}
+              </li>
+            ))}
+          </ul>
         </li>
       ))}
     </ul>

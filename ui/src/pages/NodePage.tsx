@@ -19,6 +19,7 @@ import { CheckHistory } from "./node/CheckHistory";
 import { JobParts } from "./node/JobParts";
 import { Checks, LastWrite } from "./node/LatestRuns";
 import { MeasurementHistory } from "./node/MeasurementHistory";
+import { LineageBaseline } from "./node/LineageBaseline";
 import { Neighbours } from "./node/Neighbours";
 import { NodeHistory } from "./node/NodeHistory";
 import { Schema } from "./node/Schema";
@@ -108,6 +109,7 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
               <Trust node={one.node} facts={one} mayEdit={mayEdit} />
             </Section>
             {"contract_version" in one && (one.contract_version || asOf) && <Contract node={one.node} asOf={asOf} />}
+            {kind === "dataset" && <LineageBaseline node={one.node} asOf={asOf} />}
             {kind === "dataset" && <SlosOf node={one.node} />}
             <dl className="facts">
               <dt>{words.node.namespace}</dt>

@@ -40,6 +40,20 @@ export const node = {
     string
   >,
   qualitySilent: (count: number) => `nothing is known of ${counted(count, "dataset", "datasets")}`,
+  baseline: {
+    title: "Accepted lineage",
+    states: {
+      ok: "as accepted",
+      drifted: "differs from the accepted one",
+      "not evaluated": "not evaluated: too much is upstream",
+    } as Record<string, string>,
+    acceptedBy: (who: string | null) => `Accepted${who ? ` by ${who}` : ""}`,
+    changes: { added: "Added", removed: "Removed", changed: "Changed" } as Record<string, string>,
+    noSource: "sources that its job does not report",
+    more: (count: number) => `And ${counted(count, "more edge", "more edges")}.`,
+    hidden: (count: number) => `And ${counted(count, "edge", "edges")} that you may not see.`,
+    forgotten: (count: number) => `And ${counted(count, "removed edge", "removed edges")} of which no name is stored.`,
+  },
   checkHistory: "Checks",
   check: "Check",
   latestResult: "Latest",

@@ -108,7 +108,7 @@ def _around(found: IncidentDetail) -> Iterator[str]:
 
 
 def _evidence(cause: PossibleCause) -> str:
-    return f": {'; '.join(safe(one.text) for one in cause.evidence[:2])}" if cause.evidence else ""
+    return f": {'; '.join(safe(one.text) for one in cause.evidence[-2:])}" if cause.evidence else ""
 
 
 def _history(found: IncidentDetail) -> Iterator[str]:

@@ -120,13 +120,18 @@ class ReportBudgets(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportViolations(msgspec.Struct, frozen=True, kw_only=True):
-    """What began to be wrong. `complete`: False if there may be more."""
+    """What began to be wrong. `certifications`: those that lapsed; `lineage_baselines`: lineages that began to differ
+    from the accepted one. `complete`: False if there may be more.
+    """
 
     objectives: int
     checks: int
     runs: int
     contract_rules: int
     complete: bool
+    policies: int = 0
+    certifications: int = 0
+    lineage_baselines: int = 0
 
 
 class ReportUnknownUpstreams(msgspec.Struct, frozen=True, kw_only=True):

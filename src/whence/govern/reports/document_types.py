@@ -112,12 +112,17 @@ class ReportBudgets(TypedDict):
 
 
 class ReportViolations(TypedDict):
-    """What began to be wrong. `complete`: false if there may be more."""
+    """What began to be wrong. `certifications`: those that lapsed; `lineage_baselines`: lineages that began to differ
+    from the accepted one. `complete`: false if there may be more.
+    """
 
     objectives: int
     checks: int
     runs: int
     contract_rules: int
+    policies: int
+    certifications: int
+    lineage_baselines: int
     complete: bool
 
 

@@ -199,9 +199,17 @@ def _violations(found: ReportViolations) -> Section:
         count_text(found.checks, "check"),
         count_text(found.runs, "run"),
     )
-    sentence = f"Began to be violated, or failed: {', '.join(counts)}."
+    declared = (
+        count_text(found.policies, "policy", "policies"),
+        count_text(found.certifications, "certification"),
+        count_text(found.lineage_baselines, "accepted lineage"),
+    )
+    sentences = (
+        f"Began to be violated, or failed: {', '.join(counts)}.",
+        f"Declared rules that ceased to hold: {', '.join(declared)}.",
+    )
     notes = () if found.complete else ("At least so many: not everything was read.",)
-    return Section(title="Violations", sentences=(sentence,), notes=notes)
+    return Section(title="Violations", sentences=sentences, notes=notes)
 
 
 def _unknown_upstreams(found: ReportUnknownUpstreams) -> Section:
