@@ -1,8 +1,8 @@
 """Whatever the graph, the policy and the change: no form of a verdict has a name that the gate's key may not see."""
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Unpack, cast
 
 import msgspec
@@ -19,10 +19,11 @@ from whence.cli.gate.verdict import Judged, written
 from whence.client.answers import Lineage
 from whence.client.options import Walk
 from whence.client.values import CheckedDataset, NodeFacts, Owner
+from whence.govern.gate.impact import Facts
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Head
 from whence.govern.gate.policy import DEFAULT_RULES
-from whence.govern.gate.production import GraphEdge
+from whence.govern.gate.production import GraphEdge, Production, Subgraph
 from whence.govern.gate.project import Project
 from whence.govern.gate.rendering.documents import judgement_document
 from whence.govern.gate.rendering.summary import summarize
@@ -68,6 +69,26 @@ class Viewed:
         )
 
 
+@dataclass(frozen=True)
+class Remembered:
+    """Production whose graph does not change: it answers a question once, for all changes that are judged by it."""
+
+    production: QueriedProduction
+    answers: dict[Node, Subgraph | None] = field(default_factory=dict)
+
+    def downstream(self, node: Node) -> Subgraph | None:
+        if node not in self.answers:
+            self.answers[node] = self.production.downstream(node)
+        return self.answers[node]
+
+    def facts(self, nodes: Sequence[DatasetName | JobName]) -> Mapping[Node, Facts]:
+        return self.production.facts(nodes)
+
+
+def _remembered(graph: QuestionGraph) -> Production:
+    return Remembered(QueriedProduction(questions=cast(Questions, Viewed(graph))))
+
+
 def test_no_form_of_a_verdict_has_a_forbidden_name(pytestconfig: pytest.Config) -> None:
     triples, hidden, named = LONG if pytestconfig.getoption("--long") else TRIPLES, 0, 0
     for seed in (*range(triples // CHANGES), BORROWED):
@@ -76,8 +97,7 @@ def test_no_form_of_a_verdict_has_a_forbidden_name(pytestconfig: pytest.Config) 
         rule = policy(dice, one)
         whole = memory_graph(one)
         graph = seen_by(rule.viewer, SECRET, whole)
-        production = QueriedProduction(questions=cast(Questions, Viewed(graph)))
-        everything = QueriedProduction(questions=cast(Questions, Viewed(whole)))
+        production, everything = _remembered(graph), _remembered(whole)
         nodes = [node for node in sorted(nodes_of(one), key=str) if not isinstance(node, JobName)]
         visible = [node for node in nodes if shown(one, rule, node) == node]
         secrets = forbidden(one, rule) - {"none"}
@@ -100,7 +120,7 @@ def _record(judged: Judged, visible_ids: VisibleIds) -> str:
     return write_record(visible_verdict(verdict, visible_ids.find_visible(nodes_of_verdict(verdict))))
 
 
-def _judged(dice: random.Random, production: QueriedProduction, visible: Sequence[Node]) -> Judged:
+def _judged(dice: random.Random, production: Production, visible: Sequence[Node]) -> Judged:
     changes = [_change(dice, dice.choice(visible)) for _ in range(dice.randint(1, 3))]
     ends = [(dice.choice(visible), dice.choice(visible)) for _ in range(dice.randint(0, 3))]
     code = tuple(GraphEdge(source=a, target=b, owner=JobName("code", "model")) for a, b in ends)

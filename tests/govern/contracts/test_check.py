@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from whence.govern.contracts.check import Checked, check_contract
 from whence.govern.contracts.problem_reports import problem_document, problem_lines, problem_sarif
-from whence.govern.contracts.standard import VERSIONS, read_standard
+from whence.govern.contracts.standard import VERSIONS, Schema, Standard, read_standard
+from whence.govern.yaml_values import Path as Place
 
 EXAMPLES = sorted((Path(__file__).parent / "examples").glob("*.odcs.yaml"))
 SARIF = jsonschema_rs.validator_for(
@@ -95,6 +96,71 @@ def test_the_corpus_has_most_keys_of_the_standard() -> None:
     listed = set(re.findall(r'"(\w+)": \{', json.dumps(newest.schema["properties"])))
     assert len(used & listed) >= 15
     assert len(used) > 100
+
+
+def objects_of(standard: Standard) -> dict[Place, frozenset[str]]:
+    """Where a contract may have an object, and the keys that it may have there; of objects of one kind, the first."""
+    found: dict[Place, frozenset[str]] = {}
+    seen = set[frozenset[int]]()
+
+    def visit(schemas: tuple[Schema, ...], path: Place) -> None:
+        kind = frozenset(map(id, schemas))
+        if kind in seen or not schemas:
+            return
+        seen.add(kind)
+        if keys := standard.members(schemas):
+            found[path] = keys
+        for key in sorted(keys or {key for one in schemas for key in one.get("properties", ())}):
+            visit(standard.member(schemas, key), (*path, key))
+        visit(standard.item(schemas), (*path, 0))
+
+    visit(standard.root, ())
+    return found
+
+
+def nested(path: Place, members: list[str]) -> str:
+    """The members of an object, at a place of a document. Each member has a line of its own, the last ones."""
+    lines, indent = [], ""
+    for step in path:
+        if step == 0:
+            indent += "- "
+        else:
+            lines.append(f"{indent}{step}:")
+            indent = " " * (len(indent) + 2)
+    first, *others = members
+    return "\n".join([*lines, f"{indent}{first}: x", *(f"{' ' * len(indent)}{one}: x" for one in others), ""])
+
+
+def misspellings(key: str) -> set[str]:
+    """Slips of the pen: a letter too few, too many, in the other case, and two that changed places."""
+    return {key[:-1], key + key[-1], key.swapcase()[0] + key[1:], key[:-2] + key[-1] + key[-2], key.lower()}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_key_of_the_standard_is_refused_if_it_is_misspelt(version: str) -> None:
+    standard = read_standard(version)
+    assert standard is not None
+    objects = objects_of(standard)
+    for path, keys in objects.items():
+        wrong = sorted({one for key in keys for one in misspellings(key)} - keys - {""})
+        text = SMALL.format(version) + nested(path, wrong)
+        first = len(text.splitlines()) - len(wrong) + 1
+        found = {(one.line, one.text.partition("; ")[0]) for one in check_contract(text, "a").problems}
+        said = {(first + place, f"no key {key!r} belongs here") for place, key in enumerate(wrong)}
+        assert said <= found, (path, said - found)
+    assert frozenset().union(*objects.values()) >= listed_keys(standard.schema)
+
+
+def listed_keys(schema: object) -> set[str]:
+    """Every key that a JSON Schema lists, wherever it does."""
+    match schema:
+        case dict():
+            own = schema.get("properties")
+            inner = {key for one in schema.values() for key in listed_keys(one)}
+            return inner | (set(own) if isinstance(own, dict) else set())
+        case list():
+            return {key for one in schema for key in listed_keys(one)}
+    return set()
 
 
 @pytest.mark.parametrize("version", VERSIONS)

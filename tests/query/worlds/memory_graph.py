@@ -156,7 +156,17 @@ class MemoryGraph:
             for statement, one, digest in sets
         ]
 
-    def _rows(self, hop: Hop, *, unreported: bool = False) -> Iterator[tuple[EdgeRow, int]]:
+    @cached_property
+    def _read(self) -> dict[tuple[Direction, int | None, bool], list[tuple[EdgeRow, int]]]:
+        return {}
+
+    def _rows(self, hop: Hop, *, unreported: bool = False) -> list[tuple[EdgeRow, int]]:
+        key = hop.direction, hop.at, unreported
+        if key not in self._read:
+            self._read[key] = list(self._rows_of(hop, unreported))
+        return self._read[key]
+
+    def _rows_of(self, hop: Hop, unreported: bool) -> Iterator[tuple[EdgeRow, int]]:
         for statement, set_id, edges, _, origin in self._statements:
             if origin == Origin.UNREPORTED and not unreported:
                 continue

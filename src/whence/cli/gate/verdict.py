@@ -216,7 +216,7 @@ def read_approvals(path: Path) -> tuple[Approval, ...]:
 
 
 def _json(document: object) -> str:
-    return json.dumps(document, indent=2) + "\n"
+    return msgspec.json.format(json.dumps(document), indent=2) + "\n"
 
 
 _FORMS: Mapping[Form, Callable[[Judged], str]] = {
