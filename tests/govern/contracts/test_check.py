@@ -146,8 +146,8 @@ def test_every_key_of_the_standard_is_refused_if_it_is_misspelt(version: str) ->
         text = SMALL.format(version) + nested(path, wrong)
         first = len(text.splitlines()) - len(wrong) + 1
         found = {(one.line, one.text.partition("; ")[0]) for one in check_contract(text, "a").problems}
-        said = {(first + place, f"no key {key!r} belongs here") for place, key in enumerate(wrong)}
-        assert said <= found, (path, said - found)
+        message = {(first + place, f"no key {key!r} belongs here") for place, key in enumerate(wrong)}
+        assert message <= found, (path, message - found)
     assert frozenset().union(*objects.values()) >= listed_keys(standard.schema)
 
 
