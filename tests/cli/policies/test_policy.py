@@ -109,6 +109,13 @@ def test_a_function_of_the_company_is_not_evaluated_and_blocks_before_a_certifie
     assert findings(result) == [("policy 1", "not evaluated", str(of(FEATURES, "code")), True)]
 
 
+@pytest.mark.parametrize(("grade", "found"), [("partial", []), ("full", ["violated"])])
+def test_a_declassifier_says_what_a_function_leaves(story: str, tmp_path: Path, grade: str, found: list[str]) -> None:
+    known = f"declassifiers: [{{function: MY_UDF, grade: {grade}, reason: keeps a letter, owner: privacy}}]\n"
+    result = run(tmp_path, known + policies(NOT_IN_FEATURES), "--store", story, "-o", "json")
+    assert [outcome for _, outcome, *_ in findings(result)] == found
+
+
 def test_as_of_a_time_before_the_copy_was_made(story: str, tmp_path: Path) -> None:
     past = run(tmp_path, policies(NOT_IN_STAGING), "--store", story, "--as-of", "1970-01-01T03:30:00Z")
     assert past.exit_code == 0, past.output

@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 
 from whence.errors import RulesFileError
 from whence.govern.policies.condition_file import EXPIRES, _attributes
-from whence.govern.policies.policy_file import _TOP, read_policies
+from whence.govern.policies.policy_file import _DECLASSIFIER, _TOP, read_policies
 from whence.govern.yaml_nodes import Node
 
 FILE = """\
 version: 1
 categories:
   secret: [vault]
+declassifiers:
+  - function: vault_mask
+    grade: pseudonymous
+    reason: reviewed
+    owner: privacy
 namespaces: [prod]
 policies:
   - name: one
@@ -81,7 +86,7 @@ policies:
 LINES = FILE.splitlines()
 _KEY = re.compile(r"^[\s-]*(\w+):")
 KEYS = [(at, found.start(1), found.end(1)) for at, line in enumerate(LINES) if (found := _KEY.match(line))]
-_CLOSED = re.compile(r"^[\s-]*(?:kind|is|restrict|label|assumed|certified|owned|outlives_sources): (.+)$")
+_CLOSED = re.compile(r"^[\s-]*(?:kind|is|grade|restrict|label|assumed|certified|owned|outlives_sources): (.+)$")
 
 
 def _closed_words() -> Iterator[tuple[int, int, int]]:
@@ -134,7 +139,7 @@ def refuse(place: tuple[int, int, int], edit: tuple[int, str, str]) -> None:
 def test_the_file_is_valid_and_has_every_key_of_the_schema() -> None:
     assert len(read_policies(FILE).policies) == 3
     written = {LINES[at][start:end] for at, start, end in KEYS}
-    assert {*_TOP, *_attributes(frozenset(), Node.filled), EXPIRES} <= written
+    assert {*_TOP, *_DECLASSIFIER, *_attributes(frozenset(), Node.filled), EXPIRES} <= written
 
 
 @given(st.sampled_from([one for one in KEYS if "secret" not in LINES[one[0]] or ">=" in LINES[one[0]]]), edits)

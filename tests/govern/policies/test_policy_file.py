@@ -10,6 +10,7 @@ from whence.errors import RulesFileError
 from whence.govern.policies.evaluation import failed_examples
 from whence.govern.policies.policy_file import read_policies
 from whence.govern.policies.records import POLICIES, group_policies
+from whence.model.sensitivity import Grade
 
 FILE = """\
 version: 1
@@ -239,3 +240,26 @@ def test_every_misspelt_key_is_refused_with_its_line(change: Callable[[str], str
         text = EVERYTHING[: one.start()] + change(one[0]) + EVERYTHING[one.end() :]
         with pytest.raises(RulesFileError, match=r"policies\.yaml:\d+: "):
             read_policies(text)
+
+
+def test_a_declared_policy_about_labels_knows_the_declassifiers_of_its_file() -> None:
+    text = """\
+version: 1
+declassifiers: [{function: Mask_Mail, grade: partial, reason: keeps the domain, owner: privacy}]
+namespaces: [prod]
+policies:
+  - {name: a, reason: r, owner: o, forbid: {label: pii>=full}}
+  - {name: b, reason: r, owner: o, where: {kind: dataset}, require: {owned: true}}
+"""
+    first, second = [dict(one.texts)["prod"] for one in read_policies(text).policies]
+    declared = read_policies(first)
+    assert declared.functions == frozenset({("mask_mail", Grade.PARTIAL)}) == read_policies(text).functions
+    assert dict(declared.policies[0].texts)["prod"] == first
+    assert not read_policies(second).declassifiers
+    (one,) = group_policies([declared, declared])
+    assert one.functions == declared.functions
+    twice = text.replace(
+        "owner: privacy}]", "owner: privacy}, {function: mask_mail, grade: none, reason: r, owner: o}]"
+    )
+    with pytest.raises(RulesFileError, match="2: the function 'mask_mail' is here twice"):
+        read_policies(twice)

@@ -1,7 +1,6 @@
 """Exports and plans of each system, in the forms that their vendors document.
 
-When they were written, the statements were read by SQLFluff 4.5 (dialects snowflake and databricks; its ALTER TAG has
-no FORCE), the schema by google-cloud-bigquery 3.47, Ranger's tags by the model of apache-ranger 0.0.12.
+`make nightly-tags` reads the plans with the vendors' code.
 """
 
 import json

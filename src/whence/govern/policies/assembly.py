@@ -11,7 +11,7 @@ from whence.model.names import DatasetName, FieldName, Node
 from whence.model.records.certification import CertificationText
 from whence.model.traits import Traits
 from whence.query.answers.values import dataset_of
-from whence.query.sensitivity.disclosures import Way
+from whence.query.sensitivity.disclosures import NONE, Declassifiers, Way, declassify
 from whence.query.sensitivity.labels import labels_of, widths_of
 from whence.query.sensitivity.marks import Mark, marks_of
 from whence.query.sensitivity.propagation import Widths
@@ -45,9 +45,11 @@ class KnownGraph:
         return self.inputs | {(source, target) for source, target in ends if source and target and source != target}
 
 
-def make_estate(known: KnownGraph, categories: Categories) -> Estate:
-    """The nodes that policies judge. `categories`: the tags of each category beside those known everywhere."""
-    widths, inputs = widths_of(known.ways), known.pairs
+def make_estate(known: KnownGraph, categories: Categories, declassifiers: Declassifiers = NONE) -> Estate:
+    """The nodes that policies judge. `categories`: the tags of each category beside those known everywhere.
+    `declassifiers`: functions, with what each leaves of its arguments at most.
+    """
+    widths, inputs = widths_of(declassify(known.ways, declassifiers)), known.pairs
     labels = _labels(widths, _marked(known, categories))
     unknown = _why_open(_downstream(known.unknown, widths[0], inputs), "is not known, or may not be seen")
     unknown |= _why_open(_downstream(known.hidden, widths[0], inputs), "may not be seen")

@@ -124,6 +124,11 @@ def _label(node: Node, categories: frozenset[str]) -> LabelAtLeast:
     return LabelAtLeast(category, _grade(node, grade))
 
 
+def read_grade(node: Node) -> Grade:
+    """A grade by its word. Raises RulesFileError."""
+    return _grade(node, node.filled())
+
+
 def _grade(node: Node, word: str) -> Grade:
     if word not in _GRADES:
         raise node.mistake(f"no grade {word!r}; there are {', '.join(_GRADES)}")

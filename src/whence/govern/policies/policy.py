@@ -7,6 +7,7 @@ from enum import StrEnum
 from whence.govern.policies.conditions import Condition
 from whence.govern.policies.estate import Estate, Subject
 from whence.model.names import Node
+from whence.model.sensitivity import Grade
 from whence.query.sensitivity.marks import CATEGORIES
 
 
@@ -83,16 +84,32 @@ class Policy:
         return (self.where, *([self.required] if self.required else []), *self.unless)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declassifier:
+    """A function that leaves at most `grade` of its arguments, as somebody answers for."""
+
+    function: str
+    grade: Grade
+    reason: str
+    owner: str
+
+
 Categories = dict[str, frozenset[str]]
 """The tags that mark each category that the file adds, as `key` or `key=value`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFile:
-    """The policies of a file."""
+    """The policies of a file, and what they know of functions."""
 
     policies: tuple[Policy, ...] = ()
     categories: Categories
+    declassifiers: tuple[Declassifier, ...] = ()
+
+    @property
+    def functions(self) -> frozenset[tuple[str, Grade]]:
+        """What each declassifying function leaves, by its lower-case name."""
+        return frozenset((one.function.casefold(), one.grade) for one in self.declassifiers)
 
     @property
     def known_categories(self) -> frozenset[str]:

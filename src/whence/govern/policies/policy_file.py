@@ -1,8 +1,8 @@
 """Reading `policies.yaml`: a closed schema, so a misspelt key is an error with its line, never a policy that is off."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from whence.govern.policies.condition_file import (
@@ -11,8 +11,9 @@ from whence.govern.policies.condition_file import (
     exception_reader,
     one_or_more,
     read_example_node,
+    read_grade,
 )
-from whence.govern.policies.policy import HIDDEN, SHOWN, Categories, Example, Outcome, Policy, PolicyFile
+from whence.govern.policies.policy import HIDDEN, SHOWN, Categories, Declassifier, Example, Outcome, Policy, PolicyFile
 from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
 from whence.govern.yaml_values import read_values
 from whence.query.sensitivity.marks import CATEGORIES
@@ -27,7 +28,7 @@ def read_policies(text: str, file: str = "policies.yaml") -> PolicyFile:
     root = parse(text, file) or parse("{}", file)
     assert root is not None
     stated = read_members(root, _TOP, ("version", "policies"))
-    categories = stated.get("categories", {})
+    categories, declassifiers = stated.get("categories", {}), stated.get("declassifiers", ())
     reading = _Reading(frozenset(CATEGORIES) | categories.keys())
     namespaces = stated.get("namespaces", ())
     policies: dict[str, Policy] = {}
@@ -35,8 +36,8 @@ def read_policies(text: str, file: str = "policies.yaml") -> PolicyFile:
         policy = reading.policy(node, namespaces)
         if policy.name in policies:
             raise node.mistake(f"the name {policy.name!r} is here twice")
-        policies[policy.name] = replace(policy, texts=_texts(policy, read_values(node).root, categories))
-    return PolicyFile(policies=tuple(policies.values()), categories=categories)
+        policies[policy.name] = replace(policy, texts=_texts(policy, read_values(node).root, categories, declassifiers))
+    return PolicyFile(policies=tuple(policies.values()), categories=categories, declassifiers=declassifiers)
 
 
 def _categories(node: Node) -> dict[str, frozenset[str]]:
@@ -51,22 +52,46 @@ def _categories(node: Node) -> dict[str, frozenset[str]]:
     return found
 
 
-def _texts(policy: Policy, value: Mapping[str, Any], categories: Categories) -> tuple[tuple[str, str], ...]:
-    """A policy as it is declared in each of its namespaces: alone, without examples, with the categories it uses."""
+def _declassifiers(node: Node) -> tuple[Declassifier, ...]:
+    found = dict[str, Declassifier]()
+    for one in node.list():
+        stated: dict[str, Any] = read_members(one, _DECLASSIFIER, ("function", "grade", "reason", "owner"))
+        if stated["function"].casefold() in found:
+            raise one.mistake(f"the function {stated['function']!r} is here twice")
+        found[stated["function"].casefold()] = Declassifier(**stated)
+    return tuple(found.values())
+
+
+def _texts(
+    policy: Policy, value: Mapping[str, Any], categories: Categories, declassifiers: Sequence[Declassifier]
+) -> tuple[tuple[str, str], ...]:
+    """A policy as it is declared in each of its namespaces: alone, without examples, with the categories it uses, and
+    the functions if it is about labels.
+    """
     used = {category for one in policy.conditions for category in one.categories} & categories.keys()
     tags = {one: sorted(categories[one]) for one in sorted(used)}
     rest = {key: one for key, one in value.items() if key not in ("examples", "namespaces")}
-    return tuple((one, _text({**rest, "namespaces": [one]}, tags)) for one in policy.namespaces)
+    head: dict[str, Any] = {"categories": tags} if tags else {}
+    if declassifiers and any(one.categories for one in policy.conditions):
+        head["declassifiers"] = [{**asdict(one), "grade": one.grade.word} for one in declassifiers]
+    return tuple((one, _text({**rest, "namespaces": [one]}, head)) for one in policy.namespaces)
 
 
-def _text(policy: Mapping[str, Any], categories: Mapping[str, list[str]]) -> str:
-    document = {"version": 1, **({"categories": categories} if categories else {}), "policies": [policy]}
+def _text(policy: Mapping[str, Any], head: Mapping[str, Any]) -> str:
+    document = {"version": 1, **head, "policies": [policy]}
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+_DECLASSIFIER: Mapping[str, Reader] = {
+    "function": Node.filled,
+    "grade": read_grade,
+    "reason": Node.filled,
+    "owner": Node.filled,
+}
 _TOP: Mapping[str, Reader] = {
     "version": read_version,
     "categories": _categories,
+    "declassifiers": _declassifiers,
     "namespaces": one_or_more(Node.filled),
     "policies": Node.list,
 }

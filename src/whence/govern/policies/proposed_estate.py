@@ -44,10 +44,10 @@ def evaluate_graph(
 
 
 def _evaluate_file(stated: PolicyFile, known: KnownGraph, proposed: KnownGraph | None) -> Evaluation:
-    estate = make_estate(known, stated.categories)
+    estate = make_estate(known, stated.categories, stated.functions)
     if proposed is None:
         return evaluate(stated.policies, estate)
-    return evaluate_proposal(stated.policies, estate, make_estate(proposed, stated.categories))
+    return evaluate_proposal(stated.policies, estate, make_estate(proposed, stated.categories, stated.functions))
 
 
 def propose(known: KnownGraph, proposal: Proposal) -> KnownGraph:

@@ -13,7 +13,7 @@ from whence.model.sensitivity import Grade
 from whence.model.traits import Traits
 from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Graph
-from whence.query.sensitivity.disclosures import Way, way_between
+from whence.query.sensitivity.disclosures import NONE, Declassifiers, Way, way_between
 from whence.query.sensitivity.whole_graph import WholeGraph, list_datasets
 from whence.query.traversal.edges import transformations_of
 from whence.query.traversal.representatives import Representatives
@@ -39,13 +39,14 @@ def read_estate(
     categories: Categories,
     at: int | None = None,
     certified: Mapping[DatasetName, CertificationText] | None = None,
+    declassifiers: Declassifiers = NONE,
 ) -> Estate:
     """The estate of some datasets and all that is upstream of them, at a time (µs), None: now; tags are those of now.
 
     `categories`: the tags of each category beside those that are known everywhere. `certified`: what rules of
-    certification say of datasets that have one.
+    certification say of datasets that have one. `declassifiers`: functions, with what each leaves at most.
     """
-    return make_estate(replace(_read(graph, datasets, at), certified=certified or {}), categories)
+    return make_estate(replace(_read(graph, datasets, at), certified=certified or {}), categories, declassifiers)
 
 
 def _read(graph: Graph, datasets: Iterable[int], at: int | None) -> KnownGraph:

@@ -56,7 +56,7 @@ def group_policies(files: Iterable[PolicyFile]) -> Sequence[PolicyFile]:
     known = set[object]()
     for file in files:
         new = tuple(one for one in file.policies if not _is_known(one, file, known))
-        index = next((n for n, one in enumerate(found) if one.categories == file.categories), None)
+        index = next((n for n, one in enumerate(found) if _knows_the_same(one, file)), None)
         if index is None:
             found.append(replace(file, policies=new))
         else:
@@ -64,10 +64,14 @@ def group_policies(files: Iterable[PolicyFile]) -> Sequence[PolicyFile]:
     return [one for one in found if one.policies]
 
 
+def _knows_the_same(one: PolicyFile, other: PolicyFile) -> bool:
+    return (one.categories, one.functions) == (other.categories, other.functions)
+
+
 def _is_known(policy: Policy, file: PolicyFile, known: set[object]) -> bool:
     """Whether the same policy is known for all its namespaces, or for everywhere."""
     used = {category for one in policy.conditions for category in one.categories} & file.categories.keys()
-    tags = frozenset((one, file.categories[one]) for one in used)
+    tags = frozenset((one, file.categories[one]) for one in used), file.functions
     effect = (policy.required, policy.restricts_reading, policy.readers)
     same = (policy.name, policy.owner, policy.reason, policy.conditions, effect, tags)
     places = policy.namespaces or ("",)

@@ -1,5 +1,6 @@
 """How much of a column's values an expression shows: the least that a step on the way to its result leaves."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import sqlglot
@@ -31,9 +32,13 @@ _SHORTENED = "…"
 """The end of a text that a producer cut off."""
 
 
+Declassifiers = frozenset[tuple[str, Grade]]
+"""Functions by lower-case name, with what each leaves of its arguments at most."""
+
+
 @lru_cache(maxsize=65_536)
-def disclosure_of(text: str, column: str) -> Disclosure:
-    """What an expression shows of a column's values at most.
+def disclosure_of(text: str, column: str, declassifiers: Declassifiers = frozenset()) -> Disclosure:
+    """What an expression shows of a column's values at most. `declassifiers` count before what is known of functions.
 
     If the expression does not name the column, it names one that was made of it: then what all its columns show
     at most, assumed. An expression that cannot be read shows everything, assumed.
@@ -43,7 +48,8 @@ def disclosure_of(text: str, column: str) -> Disclosure:
         return UNKNOWN
     columns = list(tree.find_all(exp.Column))
     named = [one for one in columns if one.name.casefold() == column.casefold()]
-    found = [_along(one) for one in named or columns]
+    stated = dict(declassifiers)
+    found = [_along(one, stated) for one in named or columns]
     if not found:
         return UNKNOWN
     most = max(one.grade for one in found)
@@ -60,13 +66,21 @@ def _parse(text: str) -> exp.Expr | None:
         return None
 
 
-def _along(column: exp.Expr) -> Disclosure:
+def _along(column: exp.Expr, stated: Mapping[str, Grade]) -> Disclosure:
     """From a column up to the whole expression."""
     found, node = _FULL, column
     while (parent := node.parent) is not None:
-        found = found.and_then(_step(parent, node))
+        grade = stated.get(_name_of(parent)) if stated else None
+        found = found.and_then(_step(parent, node) if grade is None else Disclosure(grade))
         node = parent
     return found
+
+
+def _name_of(function: exp.Expr) -> str:
+    """The name of a function in lower case; empty for another operation."""
+    if isinstance(function, exp.Anonymous | exp.AnonymousAggFunc):
+        return function.name.casefold()
+    return function.sql_name().casefold() if isinstance(function, exp.Func) else ""
 
 
 def _step(parent: exp.Expr, part: exp.Expr) -> Disclosure:

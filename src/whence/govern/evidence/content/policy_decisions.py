@@ -38,7 +38,7 @@ def _evaluate(files: Sequence[PolicyFile], sources: Sources, datasets: Collectio
     certified = certifications_at(sources.whole, at)
     found = []
     for one in files:
-        estate = read_estate(sources.graph, ids, one.categories, at, certified)
+        estate = read_estate(sources.graph, ids, one.categories, at, certified, one.functions)
         only = frozenset(node for node in estate.subjects if dataset_of(node) in datasets)
         found.append(evaluate(one.at(at).policies, estate, only))
     return merge_evaluations(found)
