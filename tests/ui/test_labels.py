@@ -4,6 +4,7 @@ from playwright.sync_api import expect
 
 from ui.conftest import Screen
 from ui.stories.datasets import CLEAN, CUSTOMERS
+from ui.stories.rules import DECK
 from whence.model.names import FieldName
 
 HASH = str(FieldName(CLEAN, "email_hash"))
@@ -25,6 +26,16 @@ def test_the_lens_marks_datasets_and_columns_and_a_click_shows_the_way(screen: S
     expect(panel).to_contain_text("clean_customers")
     assert "lens=pii" in screen.page.url
     assert "panel=label" in screen.page.url
+
+
+def test_columns_of_which_nobody_reported_a_schema_are_marked_too(screen: Screen) -> None:
+    screen.open("lineage", node=str(DECK), columns=str(DECK))
+    box = screen.page.locator(f"[data-node='{DECK}']")
+    expect(box).to_contain_text("No schema available")
+    screen.page.get_by_label("Lens").select_option("Financial data")
+    box.get_by_role("button", name="amount").click()
+    panel = screen.page.get_by_role("complementary", name="Financial data in a column")
+    expect(panel.get_by_role("listitem").first).to_contain_text("invoices.amount")
 
 
 def test_the_page_of_a_dataset_has_grades_and_where_its_data_goes(screen: Screen) -> None:

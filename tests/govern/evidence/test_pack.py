@@ -361,6 +361,24 @@ def signed_anew(changed: Files, by: Signer) -> Files:
     return {**changed, ENVELOPE: write_envelope(Envelope(payload, (signature,)))}
 
 
+def test_a_pack_of_an_earlier_version_still_verifies(place: Place, tmp_path: Path, bare: dict[str, str]) -> None:
+    """Before there were heads, objectives and policies in packs."""
+    by, key = signer(Algorithm.ED25519)
+    with sources_of(place.engine, place.log) as sources:
+        files = make(sources, written_dataset(place.estate), signer=by)
+    later = {"heads.jsonl", "slos.json", "policies.json"}
+    statement = json.loads(read_envelope(files[ENVELOPE]).payload)
+    statement["subject"] = [one for one in statement["subject"] if one["name"] not in later]
+    del statement["predicate"]["heads"]
+    envelope = write_envelope(Envelope(json.dumps(statement).encode()))
+    old = signed_anew({**{name: files[name] for name in files if name not in later}, ENVELOPE: envelope}, by)
+    found = verify_files(old, [key])
+    assert (found.problems, found.signed_by) == ((), (key.id,))
+    verified, printed = script_of(key, tmp_path, bare).verify(old)
+    assert verified, printed
+    assert "heads of the logs: 0" in printed
+
+
 def test_other_entries_in_the_directory_are_found_by_the_script(
     place: Place, tmp_path: Path, bare: dict[str, str]
 ) -> None:

@@ -40,6 +40,7 @@ def test_figures_lead_to_their_lists(screen: Screen) -> None:
     expect(truths.locator(".misled")).to_contain_text("Board deck")
     expect(truths.get_by_role("listitem").filter(has_text="preferred")).to_contain_text(["revenue"])
     expect(section(screen, "Access review")).to_contain_text("Whence runs open")
+    expect(section(screen, "Evidence packs")).to_contain_text("No key signs here")
 
 
 def test_a_dashboard_that_reads_the_other_truth_is_warned_of(screen: Screen) -> None:

@@ -27,6 +27,7 @@ export type Edge = Schemas["Edge"];
 export type EventEntry = Schemas["Event"];
 export type ReceivedEvent = Schemas["EventWithPayload"];
 export type Evidence = Schemas["Evidence"];
+export type EvidenceKey = Schemas["EvidenceKey"];
 /** Facts as the editors read them; a node's own document has them, too, without its types. */
 export type Facts = Omit<Schemas["DatasetFacts"], "types"> | Omit<Schemas["JobFacts"], "types">;
 export type FailedIn = Schemas["FailedIn"];

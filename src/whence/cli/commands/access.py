@@ -1,12 +1,23 @@
 """Commands about who may do what: keys, grants, the audit log. They act on the security database, not on the API."""
 
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import MOST, Data, EventLog, Form, RowsForm, Security, Store, parse_age
+from whence.cli.commands.options import (
+    MOST,
+    Data,
+    EventLog,
+    Form,
+    RowsForm,
+    Security,
+    Store,
+    choice_option,
+    parse_age,
+)
 from whence.cli.output.streams import Output, Rows, reporting
 from whence.cli.settings import data_directory, evidence_keys, log_url, security_db, signed_heads, store_url
 from whence.model.access import SCOPES, Action, Role
@@ -22,11 +33,18 @@ def add_to(app: typer.Typer) -> None:
         app.add_typer(group)
 
 
-def _role(text: str) -> Role:
-    try:
-        return Role[text.upper()]
-    except KeyError:
-        raise typer.BadParameter("choose reader, writer, steward or admin") from None
+class RoleName(StrEnum):
+    """The roles by name; each includes the one before it."""
+
+    READER = "reader"
+    WRITER = "writer"
+    STEWARD = "steward"
+    ADMIN = "admin"
+
+    @property
+    def role(self) -> Role:
+        """The role itself."""
+        return Role[self.name]
 
 
 def _scope(text: str) -> Action:
@@ -44,10 +62,7 @@ def _now() -> int:
 
 
 Name = Annotated[str, typer.Argument(help="The name of the key: airflow, ci, ada. Grants are for key:NAME")]
-GrantedRole = Annotated[
-    Role | None,
-    typer.Option("--role", parser=_role, metavar="reader|writer|steward|admin", help="Also grant this role"),
-]
+GrantedRole = Annotated[RoleName | None, choice_option(RoleName, "--role", help="Also grant this role")]
 Namespaces = Annotated[str, typer.Option("--namespaces", "-n", help="The namespaces, a pattern: * matches any text")]
 Scopes = Annotated[
     list[Action] | None,
@@ -82,7 +97,11 @@ def create(
     from whence.govern.grants import KeyRequest
 
     wanted = KeyRequest(
-        name=name, role=role, namespaces=namespaces, scopes=frozenset(scope or SCOPES), lifetime=expires_in
+        name=name,
+        role=role.role if role else None,
+        namespaces=namespaces,
+        scopes=frozenset(scope or SCOPES),
+        lifetime=expires_in,
     )
     with reporting(output):
         show_created(_url(data, store, security), wanted, _now(), output)
@@ -133,7 +152,7 @@ def revoke(
 @access.command()
 def grant(
     subject: Subject,
-    role: Annotated[Role, typer.Option("--role", parser=_role, metavar="reader|writer|steward|admin")],
+    role: Annotated[RoleName, choice_option(RoleName, "--role", help="The role; each includes the one before it")],
     namespaces: Namespaces = "*",
     data: Data = None,
     store: Store = None,
@@ -143,7 +162,7 @@ def grant(
     from whence.cli.administration.access.grants import grant_role
 
     with reporting(Output.TEXT):
-        grant_role(_url(data, store, security), subject, role, namespaces)
+        grant_role(_url(data, store, security), subject, role.role, namespaces)
 
 
 @access.command()

@@ -1,7 +1,7 @@
 // The signed pack that proves the lineage of a dataset, for download.
 
 import { useState } from "react";
-import { evidencePath } from "../../api";
+import { apiPath, evidencePath, useAnswer, type EvidenceKey, type One } from "../../api";
 import { Icon } from "../../components/elements";
 import { Search } from "../../components/Search";
 import { shortName } from "../../names";
@@ -12,6 +12,8 @@ const texts = words.governance;
 export const EvidenceLink = () => {
   const [isChoosing, setChoosing] = useState(false);
   const [node, setNode] = useState<string>();
+  const keys = apiPath("evidence/keys", {});
+  const published = useAnswer<One<EvidenceKey[]>>(keys).answer?.data;
   return (
     <section className="section" id="evidence">
       <h2>{texts.evidence}</h2>
@@ -28,9 +30,21 @@ export const EvidenceLink = () => {
           </a>
         )}
       </p>
+      {published && !published.some((one) => one.retired_at === null) && (
+        <p className="note">
+          {texts.evidenceUnsigned} <code>{texts.evidenceCreate}</code>
+        </p>
+      )}
       <p className="quiet">
-        {texts.evidenceVerify} <code>{texts.evidenceCommand}</code>
+        {texts.evidenceVerify} <code className="breaks">{texts.evidenceCommand}</code>
       </p>
+      {published && published.length > 0 && (
+        <p>
+          <a className="link-button" href={keys}>
+            {texts.evidenceKeys}
+          </a>
+        </p>
+      )}
       {isChoosing && (
         <Search
           hint={texts.evidenceHint}

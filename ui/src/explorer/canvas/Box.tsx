@@ -4,7 +4,7 @@ import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { createContext, memo, useContext, useState } from "react";
 import type { Answered, Dataset } from "../../api";
 import { pageAddress, type Side } from "../../address";
-import { fieldId, fullName, isHidden, isHiddenField, shortName } from "../../names";
+import { boxOf, fieldId, fullName, isHidden, isHiddenField, shortName } from "../../names";
 import type { Box as BoxOfPicture, Stub } from "../../graph/model";
 import { WIDTH } from "../../graph/placement";
 import { BoxTags } from "../../facts/badges";
@@ -50,11 +50,16 @@ interface Rows {
 export const HIDDEN_ROW = "(hidden)";
 const LONGEST_TITLE = 22;
 
+/** The columns of a box that the lens marks: all that is known of a dataset whose schema nobody reported. */
+const markedColumns = ({ box, columnMarks }: BoxData): string[] =>
+  [...(columnMarks?.keys() ?? [])].filter((id) => boxOf(id) === box.id).map(shortName);
+
 /** Which columns of a box are shown: the traced ones first. */
 export const rowsOf = (data: BoxData, filter = ""): Rows => {
   const known = data.box.traced.filter((name) => !isHiddenField(name));
   const traced = known.slice(0, MOST_ROWS);
-  const all = data.schema?.answer?.data.fields.map((one) => one.name) ?? [];
+  const fields = data.schema?.answer?.data.fields.map((one) => one.name) ?? [];
+  const all = fields.length || !data.isUnfolded ? fields : markedColumns(data);
   const folded = data.isUnfolded ? all : [];
   const other = folded.filter((name) => !isHiddenField(name) && !known.includes(name));
   const fitting = filter ? other.filter((name) => name.toLowerCase().includes(filter.toLowerCase())) : other;

@@ -126,5 +126,8 @@ export const governance = {
   evidenceHint: "Choose what the pack is about",
   evidenceGet: (name: string) => `Download the pack of ${name}`,
   evidenceVerify: "Verify one with",
-  evidenceCommand: "whence evidence verify whence-evidence.zip",
+  evidenceCommand: "whence evidence verify whence-evidence.zip --key whence.pem",
+  evidenceKeys: "Public keys",
+  evidenceUnsigned: "No key signs here, so packs prove no maker. On the server:",
+  evidenceCreate: "whence evidence key create",
 };

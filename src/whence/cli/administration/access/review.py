@@ -57,7 +57,8 @@ def _lines(found: Sequence[ReviewedGrantDocument], columns: int) -> Iterator[str
         if kept := one["kept"]:
             yield f"    kept by {kept['by']}, {kept['at']}: {kept['reason']}"
     concerned = sum(bool(one["concerns"]) for one in found)
-    yield f"{len(found)} grants, {concerned} with concerns; {columns} columns with sensitive data are known"
+    grants = f"{len(found)} grant{'' if len(found) == 1 else 's'}"
+    yield f"{grants}, {concerned} with concerns; {columns} columns with sensitive data are known"
 
 
 def _use(one: ReviewedGrantDocument) -> str:
