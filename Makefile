@@ -100,7 +100,7 @@ lint-ui: .venv/ready-dev .venv/node
 accuracy: .venv/ready-dev ## Score the SQL reader on the golden suite, per dialect and construct; fails on a drop (ARGS="--fuzz 10000000", --tpcds, --deep 5000, --spark 300: the long passes)
 	@PYTHONPATH=tests $(BIN)/python -m bench.sql_reader.accuracy $(ARGS)
 
-accuracy-gate: .venv/ready-dev ## Score the fingerprint of changes on the corpora of edits; fails on a drop (ARGS=-v: the edits whose columns are not exact; ARGS="--trials Care": after executing both versions, an hour a corpus; ARGS="--truth tpcds", "--truth spark": execute all edits again, minutes)
+accuracy-gate: .venv/ready-dev ## Score the fingerprint of changes on the corpora of edits; fails on a drop (ARGS=-v: the edits whose columns are not exact; ARGS="--trials Care 4/1": after executing both versions, every fourth edit of a corpus from the second one on, a quarter of an hour; ARGS="--truth tpcds", "--truth spark": execute all edits again, minutes)
 	@PYTHONPATH=tests $(BIN)/python -m capture.sql.fingerprint.gate_accuracy $(ARGS)
 
 bench-gate: .venv/ready-dev ## Measure a verdict on 500 models, and which injected faults the smaller set of tests would miss (two minutes)

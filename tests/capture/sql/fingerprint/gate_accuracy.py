@@ -12,7 +12,7 @@ from typing import Any
 
 from capture.sql.fingerprint.query_verdicts import query_verdicts
 from capture.sql.fingerprint.review_verdicts import review_verdicts
-from capture.sql.fingerprint.verdicts import Compare, Verdict, compare_and_try, figures
+from capture.sql.fingerprint.verdicts import EVERY_EDIT, Compare, Verdict, compare_and_try, figures
 from capture.sql.gate_corpus import corpus, query_truth, reviews_truth
 from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.projects.evaluation import Readings
@@ -86,12 +86,14 @@ def _parents(text: str) -> Iterator[str]:
 
 
 def project_verdicts(
-    keys: Mapping[str, tuple[UniqueKey, ...]] | None = None, compare: Compare = compare_projects
+    keys: Mapping[str, tuple[UniqueKey, ...]] | None = None,
+    compare: Compare = compare_projects,
+    part: slice = EVERY_EDIT,
 ) -> Iterator[Verdict]:
     """The verdicts on the edits of the dbt project. Executing it needs the types of its columns."""
     types = {} if compare is compare_projects else raw_types()
     base, readings = replace(project_of(corpus.models(), keys), types=types), Readings()
-    for truth in corpus.truths():
+    for truth in list(corpus.truths())[part]:
         head = replace(project_of(corpus.edited(truth["number"]), keys), types=types)
         changes = compare(base, head, readings)
         yield _verdict(truth, tuple(change for change in changes if not change.kind.is_harmless))
@@ -110,19 +112,19 @@ def _verdict(truth: Mapping[str, Any], changes: tuple[ColumnChange, ...]) -> Ver
     )
 
 
-def corpora(compare: Compare) -> Mapping[str, Callable[[], Iterator[Verdict]]]:
-    """The corpora by their names, judged by `compare`."""
+def corpora(compare: Compare, part: slice = EVERY_EDIT) -> Mapping[str, Callable[[], Iterator[Verdict]]]:
+    """The corpora by their names, judged by `compare`; of each the edits of `part`."""
     return {
-        "dbt project, keys declared by tests": lambda: project_verdicts(declared_keys(), compare),
-        "dbt project, no key declared": lambda: project_verdicts(compare=compare),
-        "TPC-DS": lambda: query_verdicts("tpcds", compare),
-        "TPC-H": lambda: query_verdicts("tpch", compare),
-        "Spark SQL": lambda: query_verdicts("spark", compare),
-        "Subscriptions": lambda: query_verdicts("subscriptions", compare),
-        "Care": lambda: query_verdicts("care", compare),
-        "Refactorings": lambda: query_verdicts("refactorings", compare),
-        "Logistics": lambda: query_verdicts("logistics", compare),
-        "Reviews": lambda: review_verdicts(compare),
+        "dbt project, keys declared by tests": lambda: project_verdicts(declared_keys(), compare, part),
+        "dbt project, no key declared": lambda: project_verdicts(None, compare, part),
+        "TPC-DS": lambda: query_verdicts("tpcds", compare, part),
+        "TPC-H": lambda: query_verdicts("tpch", compare, part),
+        "Spark SQL": lambda: query_verdicts("spark", compare, part),
+        "Subscriptions": lambda: query_verdicts("subscriptions", compare, part),
+        "Care": lambda: query_verdicts("care", compare, part),
+        "Refactorings": lambda: query_verdicts("refactorings", compare, part),
+        "Logistics": lambda: query_verdicts("logistics", compare, part),
+        "Reviews": lambda: review_verdicts(compare, part),
     }
 
 
@@ -145,15 +147,34 @@ def main() -> None:
     sys.exit(any(is_low))
 
 
-def score_trials(names: Sequence[str]) -> bool:
-    """Print the figures after both versions of what is named were executed; whether a harmful edit passes. All corpora
-    without names: hours.
+def score_trials(arguments: Sequence[str]) -> bool:
+    """Print the figures after both versions of what is named were executed; whether a harmful edit passes.
+
+    Arguments: names of corpora (none: all, hours), and `STEP/OFFSET` for every STEP-th edit from OFFSET on.
     """
-    failed = False
-    for name, verdicts in corpora(compare_and_try).items():
+    names = [one for one in arguments if "/" not in one]
+    step, _, offset = next((one for one in arguments if "/" in one), "1/0").partition("/")
+    passed = []
+    for name, verdicts in corpora(compare_and_try, slice(int(offset), None, int(step))).items():
         if not names or name in names:
-            failed = print_scores(name, list(verdicts()), {**FLOORS[name], "harmless silent": 0.95}) or failed
-    return failed
+            scored = []
+            for one in verdicts():
+                scored.append(one)
+                print_trial(one)
+            print_scores(name, scored, {**FLOORS[name], "harmless silent": 0.95}, details=False)
+            passed += [one.title for one in scored if one.is_silent and not one.is_harmless]
+    sys.stdout.write(f"harmful edits that pass: {len(passed)}\n" + "".join(f"  {one}\n" for one in passed))
+    return bool(passed)
+
+
+def print_trial(one: Verdict) -> None:
+    """Name an edit whose verdict is wrong, and what its trial said, as soon as it is known."""
+    if one.is_silent and not one.is_harmless:
+        sys.stdout.write(f"PASSES {one.title}\n")
+    if one.is_harmless and not one.is_silent:
+        said = {change.trial.text for change in one.changes if change.trial is not None}
+        sys.stdout.write(f"loud   {one.title}: {'; '.join(sorted(said))}\n")
+    sys.stdout.flush()
 
 
 def print_scores(name: str, scored: list[Verdict], floors: Mapping[str, float], details: bool = True) -> bool:

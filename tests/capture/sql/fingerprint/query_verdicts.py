@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from capture.sql.fingerprint.verdicts import Compare, Verdict
+from capture.sql.fingerprint.verdicts import EVERY_EDIT, Compare, Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
 from capture.sql.generated import care, logistics, subscriptions, tpcds, tpch
@@ -41,10 +41,10 @@ _SCHEMAS: Mapping[str, _Schema] = {
 }
 
 
-def query_verdicts(corpus: str, compare: Compare = compare_projects) -> Iterator[Verdict]:
+def query_verdicts(corpus: str, compare: Compare = compare_projects, part: slice = EVERY_EDIT) -> Iterator[Verdict]:
     """The verdicts on one of `query_edits.CORPORA`."""
     readings, truths = Readings(), query_edits.truths(corpus)
-    for edit in query_edits.edits(corpus):
+    for edit in query_edits.edits(corpus)[part]:
         schema = _SCHEMAS.get(corpus)
         before, after = (
             _project(edit, sql) if schema is None else _of_schema(schema, edit, sql)

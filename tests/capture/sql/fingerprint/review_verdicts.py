@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from capture.sql.fingerprint.verdicts import Compare, Place, Verdict
+from capture.sql.fingerprint.verdicts import EVERY_EDIT, Compare, Place, Verdict
 from capture.sql.gate_corpus.query_edits import Edit, Truth, truths
 from capture.sql.gate_corpus.reviews import RAW, Model, compiled, dialect_of, review_edits
 from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
@@ -14,10 +14,10 @@ from whence.model.changes import ColumnChange
 from whence.model.names import DatasetName
 
 
-def review_verdicts(compare: Compare = compare_projects) -> Iterator[Verdict]:
-    """The verdicts on all edits. No key is declared; the types of the sources are."""
+def review_verdicts(compare: Compare = compare_projects, part: slice = EVERY_EDIT) -> Iterator[Verdict]:
+    """The verdicts on edits. No key is declared; the types of the sources are."""
     readings, known = Readings(), truths("reviews")
-    for edit in review_edits():
+    for edit in review_edits()[part]:
         places = [_place(one) for one in known[edit.statement].columns]
         before, after = (_project(dialect_of(edit), text, places) for text in (edit.before, edit.after))
         changes = compare(before, after, readings)

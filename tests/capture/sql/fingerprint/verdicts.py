@@ -11,6 +11,8 @@ from whence.model.changes import ChangeKind, ColumnChange
 
 Compare = Callable[[ProjectCode, ProjectCode, Readings], tuple[ColumnChange, ...]]
 """What judges two versions: `compare_projects`, or `compare_and_try`."""
+EVERY_EDIT = slice(None)
+"""The part of a corpus that is all of it."""
 
 
 def compare_and_try(base: ProjectCode, head: ProjectCode, readings: Readings) -> tuple[ColumnChange, ...]:

@@ -8,13 +8,14 @@ import pytest
 
 from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.projects.versions import compare_projects
-from whence.capture.sql.trials import trials
+from whence.capture.sql.trials import comparison
 from whence.capture.sql.trials.refinement import try_changes
 from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.names import DatasetName
 
 ORDERS = {"id": "INTEGER", "status": "VARCHAR", "amount": "DECIMAL(8,2)", "day": "DATE", "customer": "INTEGER"}
-TYPES = {"orders": ORDERS, "customers": {"id": "INTEGER", "country": "VARCHAR"}}
+SCANS = {"parcel": "INTEGER", "seen": "TIMESTAMP", "note": "VARCHAR", "weight": "DECIMAL(8,2)"}
+TYPES = {"orders": ORDERS, "customers": {"id": "INTEGER", "country": "VARCHAR"}, "scans": SCANS}
 
 
 def project(*models: str, types: Mapping[str, Mapping[str, str]] = TYPES, dialect: str = "duckdb") -> ProjectCode:
@@ -55,11 +56,40 @@ MISSES = [
 ]
 
 
+GAPS = """SELECT parcel, count(*) FILTER (seen - previous > INTERVAL 30 MINUTE) AS gaps
+FROM (SELECT parcel, seen, lag(seen) OVER (PARTITION BY parcel ORDER BY seen) AS previous FROM scans) GROUP BY parcel"""
+RANKS = "SELECT parcel, seen, rank() OVER (PARTITION BY parcel ORDER BY date_trunc('hour', seen)) AS n FROM scans"
+TOLERANCE = """SELECT o.id, abs(o.total - s.total) <= 0.05 AS is_equal
+FROM (SELECT id, sum(amount) AS total FROM orders GROUP BY id) o
+JOIN (SELECT parcel, sum(weight) AS total FROM scans GROUP BY parcel) s ON s.parcel = o.id"""
+NEAR_MISSES = {
+    "a gap of exactly so long": (GAPS, "> INTERVAL 30 MINUTE", ">= INTERVAL 30 MINUTE"),
+    "a rank by another unit of time": (RANKS, "'hour'", "'minute'"),
+    "a sum just at the tolerance": (TOLERANCE, "<= 0.05", "< 0.05"),
+    "letters in another case": (
+        "SELECT parcel, note = 'Left' AS is_left FROM scans",
+        "note =",
+        "replace(note, 'l', 'L') =",
+    ),
+    "a space at the end": ("SELECT parcel FROM scans WHERE note <> 'left'", "note <>", "rtrim(note) <>"),
+    "halves rounded before": (
+        "SELECT parcel, round(sum(weight), 0) AS w FROM scans GROUP BY parcel",
+        "round(sum(weight), 0)",
+        "round(sum(round(weight, 1)), 0)",
+    ),
+    "midnight of the next day": (
+        "SELECT count(*) AS n FROM scans WHERE seen::DATE BETWEEN '2025-01-01' AND '2025-01-31'",
+        "seen::DATE BETWEEN '2025-01-01' AND '2025-01-31'",
+        "seen BETWEEN TIMESTAMP '2025-01-01' AND TIMESTAMP '2025-02-01'",
+    ),
+}
+
+
 @pytest.fixture(autouse=True)
 def few_databases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough for such small queries."""
-    monkeypatch.setattr(trials, "DATABASES", 40)
-    monkeypatch.setattr(trials, "MORE_DATABASES", 20)
+    monkeypatch.setattr(comparison, "DATABASES", 40)
+    monkeypatch.setattr(comparison, "MORE_DATABASES", 80)
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
@@ -78,6 +108,15 @@ def test_a_near_miss_is_confirmed_with_the_smallest_example(one: str, other: str
     assert value in trial.text
     assert sum(len(table.rows) for table in trial.inputs) <= 2, trial
     assert trial.before != trial.after
+
+
+@pytest.mark.parametrize("name", NEAR_MISSES)
+def test_a_near_miss_that_few_rows_show_is_found(name: str) -> None:
+    base, old, new = NEAR_MISSES[name]
+    assert old in base
+    found = tried(project(base), project(base.replace(old, new)))
+    assert ChangeKind.NOT_CONFIRMED not in {change.kind for change in found}
+    assert "for example: " in texts(found)
 
 
 def test_the_same_versions_have_the_same_example() -> None:

@@ -1,66 +1,16 @@
 """Generated databases: rows for the tables that queries read, made of the values that matter to these queries."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from whence.capture.sql.trials.values import Shape
+from whence.capture.sql.trials.rows import RowMaker, add_keys
+from whence.capture.sql.trials.tables import NULL, Database, InputTable, Pool, Row
 
-Row = tuple[str, ...]
-"""Values as SQL literals."""
-NULL: Final = "NULL"
 _SIZES: Final = (3, 6, 1, 8, 12, 2, 5, 10, 4, 12, 7, 30, 9)
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The values of the columns that are compared with each other. `required`: for each condition without which a row
-    is left out, whether it is true of each value; `optional`: for each other condition.
-    """
-
-    values: tuple[str, ...]
-    required: tuple[tuple[bool | None, ...], ...] = ()
-    optional: tuple[tuple[bool | None, ...], ...] = ()
-    is_grouping: bool = False
-    """Whether rows are grouped, joined or partitioned by them."""
-
-
-@dataclass(frozen=True, slots=True)
-class InputColumn:
-    name: str
-    shape: Shape
-    pool: str
-    """The name of its pool."""
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """Columns, by place, that no two rows share; `is_complete`: none of them is NULL."""
-
-    places: tuple[int, ...]
-    is_complete: bool
-
-
-@dataclass(frozen=True, slots=True)
-class InputTable:
-    """A table that queries read and nothing builds. `parts`: of its name."""
-
-    parts: tuple[str, ...]
-    columns: tuple[InputColumn, ...]
-    keys: tuple[Key, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Database:
-    """The rows of each table, in the order of the tables."""
-
-    number: int
-    rows: tuple[tuple[Row, ...], ...]
-
-    @property
-    def size(self) -> int:
-        return sum(map(len, self.rows))
+_SPARSE: Final = (4, 7, 10)
+"""Groups of a database with about one row in each."""
+_NEARNESS: Final = (0.0, 0.2, 0.4, 0.8)
 
 
 def make_database(number: int, tables: Sequence[InputTable], pools: Mapping[str, Pool], seed: str) -> Database:
@@ -70,7 +20,10 @@ def make_database(number: int, tables: Sequence[InputTable], pools: Mapping[str,
         return Database(0, ((),) * len(tables))
     is_strict = number % 3 != 0
     is_deep = number % 4 == 3
-    focused = {name: _focus(random, pool, is_strict and random.random() < 0.9, is_deep) for name, pool in pools.items()}
+    groups = 1 if is_deep else random.choice(_SPARSE) if number % 5 == 2 else 0
+    focused = {
+        name: _focus(random, pool, is_strict and random.random() < 0.9, is_deep, groups) for name, pool in pools.items()
+    }
     focused |= _as_texts(random, pools, focused)
     absent = random.choice((0.0, 0.1, 0.1, 0.25, 0.25, 0.5))
     strictness = random.choice((0.5, 0.8, 0.9, 1.0) if not is_strict else (0.8, 0.9, 0.95))
@@ -78,16 +31,22 @@ def make_database(number: int, tables: Sequence[InputTable], pools: Mapping[str,
     if is_deep:
         absent, strictness = random.choice((0.0, 0.1)), 0.95
     emptied = number - 1 if number <= min(len(tables), 4) and len(tables) > 1 else None
-    rows = []
-    for place, table in enumerate(tables):
+    maker = RowMaker(random, pools, focused, absent, strictness, random.choice(_NEARNESS))
+    rows: dict[int, tuple[Row, ...]] = {}
+    places = list(range(len(tables)))
+    random.shuffle(places)
+    for place in places:
         is_empty = place == emptied or (len(tables) > 1 and random.random() < 0.05)
         count = 0 if is_empty else max(1, size + random.choice((-2, -1, 0, 0, 1, 2)))
-        rows.append(tuple(_rows(random, table, pools, focused, count, absent, strictness)))
-    return Database(number, tuple(rows))
+        rows[place] = tuple(maker.rows(tables[place], count))
+    return Database(number, tuple(rows[place] for place in range(len(tables))))
 
 
-def _focus(random: Random, pool: Pool, is_strict: bool, is_deep: bool) -> tuple[str, ...]:
-    """The few values that most rows of a database have: such that a random choice of the conditions holds."""
+def _focus(random: Random, pool: Pool, is_strict: bool, is_deep: bool, groups: int) -> tuple[str, ...]:
+    """The few values that most rows of a database have: such that a random choice of the conditions holds.
+
+    `groups`: how many values there are by which rows are grouped, if that is not left to chance.
+    """
     places = list(range(len(pool.values)))
     random.shuffle(places)
     count = random.choice((1, 2, 2, 3, 3, 5))
@@ -101,9 +60,10 @@ def _focus(random: Random, pool: Pool, is_strict: bool, is_deep: bool) -> tuple[
     places.sort(key=agreement, reverse=True)
     best = agreement(places[0])
     if is_deep:
-        count = 1 if pool.is_grouping else 8
+        count = 8
         if random.random() < 0.5:
             places.sort()
+    count = groups if groups and pool.is_grouping else count
     count = min(count, sum(agreement(place) == best for place in places)) if pool.required else count
     chosen = [pool.values[place] for place in places[:count]]
     if pool.is_grouping and random.random() < 0.2:
@@ -123,76 +83,6 @@ def _as_texts(
                     yield name, shared
 
 
-def _rows(
-    random: Random,
-    table: InputTable,
-    pools: Mapping[str, Pool],
-    focused: Mapping[str, tuple[str, ...]],
-    count: int,
-    absent: float,
-    strictness: float,
-) -> Iterator[Row]:
-    nulls = [min(absent, 0.25) if random.random() < 0.6 else 0.0 for _ in table.columns]
-    spread = [
-        strictness if pools[column.pool].required or random.random() < 0.8 else random.choice((0.0, 0.5))
-        for column in table.columns
-    ]
-    seen: list[set[Row]] = [set() for _ in table.keys]
-    made: list[list[str]] = []
-    for _ in range(count):
-        row = [
-            _value(random, pools[column.pool], focused[column.pool], nulls[place], spread[place])
-            for place, column in enumerate(table.columns)
-        ]
-        if made and random.random() < 0.25:
-            row = _nearly(random, random.choice(made), row)
-        if _place_keys(random, table, pools, seen, row):
-            made.append(row)
-    yield from map(tuple, made)
-
-
-def _value(random: Random, pool: Pool, focus: tuple[str, ...], absent: float, strictness: float) -> str:
-    if random.random() < absent:
-        return NULL
-    return random.choice(focus) if random.random() < strictness else _early(random, pool)
-
-
-def _early(random: Random, pool: Pool) -> str:
-    """A value: those that stand first more often."""
-    return pool.values[int(len(pool.values) * random.random() ** 1.5)]
-
-
-def _nearly(random: Random, before: list[str], fresh: list[str]) -> list[str]:
-    """A row that is another one but for a few columns."""
-    kept = random.choice((1.0, 0.85, 0.6))
-    return [old if random.random() < kept else new for old, new in zip(before, fresh, strict=True)]
-
-
-def _place_keys(
-    random: Random, table: InputTable, pools: Mapping[str, Pool], seen: list[set[Row]], row: list[str]
-) -> bool:
-    """Give a row keys that no other row has; whether there is one."""
-    for key, known in zip(table.keys, seen, strict=True):
-        for _ in range(8):
-            found = tuple(row[place] for place in key.places)
-            if NULL in found:
-                if not key.is_complete:
-                    break
-            elif found not in known:
-                break
-            place = random.choice(key.places)
-            row[place] = _early(random, pools[table.columns[place].pool])
-        else:
-            return False
-    for key, known in zip(table.keys, seen, strict=True):
-        found = tuple(row[place] for place in key.places)
-        if key.is_complete if NULL in found else found in known:
-            return False
-    for key, known in zip(table.keys, seen, strict=True):
-        known.add(tuple(row[place] for place in key.places))
-    return True
-
-
 def shuffled(database: Database, seed: str) -> Database:
     """The same rows in another order."""
     random = Random(f"{seed}{database.number}order")
@@ -200,46 +90,58 @@ def shuffled(database: Database, seed: str) -> Database:
 
 
 def mutated(
-    database: Database, number: int, tables: Sequence[InputTable], pools: Mapping[str, Pool], seed: str
+    database: Database,
+    number: int,
+    tables: Sequence[InputTable],
+    pools: Mapping[str, Pool],
+    seed: str,
+    names: frozenset[str] | None = None,
 ) -> Database:
-    """A database that differs from another one in a few values and rows."""
+    """A database that differs from another one in a few values and rows; `names`: in these columns above all."""
     random = Random(f"{seed}{number}mutated")
+    maker = RowMaker(random, pools)
+    for table, rows in zip(tables, database.rows, strict=True):
+        for row in rows:
+            maker.remember(table, row)
     changed = []
     for table, rows in zip(tables, database.rows, strict=True):
         listed = [list(row) for row in rows]
-        for _ in range(random.choice((0, 1, 2, 3, 5, 8))):
-            _mutate(random, table, pools, listed)
+        wanted = {column.name.lower() for column in table.columns if names is None or column.name.lower() in names}
+        for _ in range(random.choice((0, 1, 2, 3, 5, 8)) if wanted else random.choice((0, 0, 1))):
+            aimed = frozenset(wanted) if wanted and random.random() < 0.8 else None
+            _mutate(maker, table, listed, aimed)
         changed.append(tuple(_with_keys(table, listed)))
     return Database(number, tuple(changed))
 
 
-def _mutate(random: Random, table: InputTable, pools: Mapping[str, Pool], rows: list[list[str]]) -> None:
+def _mutate(maker: RowMaker, table: InputTable, rows: list[list[str]], names: frozenset[str] | None) -> None:
+    random = maker.random
     if not rows or random.random() < 0.1:
         return
     place = random.randrange(len(rows))
     choice = random.random()
-    if choice < 0.15:
+    if choice < 0.1:
         del rows[place]
-    elif choice < 0.4:
+        return
+    if choice < 0.4:
         rows.append(list(rows[place]))
         place = len(rows) - 1
-    if not rows or (choice >= 0.15 and choice < 0.25):
+    if 0.1 <= choice < 0.2:
         return
-    place = min(place, len(rows) - 1)
-    column = random.randrange(len(table.columns))
+    kind = random.random()
+    if kind < 0.3:
+        maker.relate(table, rows[place])
+        return
+    if kind < 0.6:
+        maker.move(table, rows[place], names)
+        return
+    columns = [n for n, one in enumerate(table.columns) if names is None or one.name.lower() in names]
+    column = random.choice(columns)
     absent = 0.3 if random.random() < 0.6 else 0.0
-    rows[place][column] = NULL if random.random() < absent else _early(random, pools[table.columns[column].pool])
+    rows[place][column] = NULL if random.random() < absent else maker.early(maker.pools[table.columns[column].pool])
 
 
 def _with_keys(table: InputTable, rows: list[list[str]]) -> Iterator[Row]:
     """The rows that are left where keys hold."""
     seen: list[set[Row]] = [set() for _ in table.keys]
-    for row in rows:
-        found = [tuple(row[place] for place in key.places) for key in table.keys]
-        if any(one in known for one, known in zip(found, seen, strict=True) if NULL not in one):
-            continue
-        if any(key.is_complete and NULL in one for key, one in zip(table.keys, found, strict=True)):
-            continue
-        for one, known in zip(found, seen, strict=True):
-            known.add(one)
-        yield tuple(row)
+    yield from (tuple(row) for row in rows if add_keys(table, seen, row))

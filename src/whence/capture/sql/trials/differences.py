@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from whence.capture.sql.trials.databases import Database
 from whence.capture.sql.trials.execution import Rows
+from whence.capture.sql.trials.tables import Database
 
 _MOST_VALUES = 50
 
@@ -34,12 +34,6 @@ class Difference:
     """
     first: int = -1
     """The number of the first one."""
-    mutants: int = 0
-    """Small changes of the base, and how many of them no database shows."""
-    survivors: int = 0
-    near: int = 0
-    """The same of the parts that the head has not."""
-    near_survivors: int = 0
 
     @property
     def is_found(self) -> bool:

@@ -8,9 +8,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from whence.capture.sql.lineage import Table
-from whence.capture.sql.trials.databases import Database, InputTable
 from whence.capture.sql.trials.faithfulness import NotTriedError
 from whence.capture.sql.trials.plans import Plan
+from whence.capture.sql.trials.tables import Database, InputTable
 from whence.capture.sql.trials.values import Shape
 from whence.model.names import DatasetName
 

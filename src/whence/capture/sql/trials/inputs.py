@@ -8,10 +8,11 @@ from whence.capture.sql.fingerprint.projects.code import ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.projects.reading_order import table_of
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.names.names import parse_column_name
-from whence.capture.sql.trials.databases import NULL, InputColumn, InputTable, Key, Pool
 from whence.capture.sql.trials.execution import Laboratory
 from whence.capture.sql.trials.faithfulness import NotTriedError
+from whence.capture.sql.trials.moves import family_of, moves_of, stated_moves
 from whence.capture.sql.trials.plans import Plan, defaults_of, find_table, known_types
+from whence.capture.sql.trials.tables import NULL, InputColumn, InputTable, Key, Pool, Relation
 from whence.capture.sql.trials.uses import Uses
 from whence.capture.sql.trials.values import Hints, Shape, duckdb_type, shape_of, values_of
 
@@ -48,8 +49,19 @@ def _shape(table: Table, name: str, given: str, parser: str) -> Shape:
 
 
 def input_table(table: Table, shapes: Mapping[str, Shape], project: ProjectCode, uses: Uses) -> InputTable:
-    columns = tuple(InputColumn(name, shape, _pool_name(name, shape, uses)) for name, shape in shapes.items())
+    columns = tuple(
+        InputColumn(
+            name, shape, _pool_name(name, shape, uses), uses.names_column(name), tuple(_relations(name, shape, uses))
+        )
+        for name, shape in shapes.items()
+    )
     return InputTable(table.parts, columns, tuple(_keys(table, list(shapes), project)))
+
+
+def _relations(name: str, shape: Shape, uses: Uses) -> Iterator[Relation]:
+    for names, hints in uses.relations.items():
+        if name.lower() in names and family_of(shape):
+            yield Relation(names, stated_moves(shape, hints))
 
 
 def _pool_name(name: str, shape: Shape, uses: Uses) -> str:
@@ -92,4 +104,10 @@ def _pool(shape: Shape, hints: Hints, names: Sequence[str], uses: Uses, laborato
         holds = laboratory.holds(shape, values, name, text)
         if holds is not None and len(set(holds)) > 1:
             found[is_required][holds] = None
-    return Pool(tuple(values), tuple(found[True]), tuple(found[False]), not uses.grouping.isdisjoint(names))
+    return Pool(
+        tuple(values),
+        tuple(found[True]),
+        tuple(found[False]),
+        not uses.grouping.isdisjoint(names),
+        moves_of(shape, hints),
+    )

@@ -1,59 +1,129 @@
-"""Small changes of a query that would matter: databases that do not show them are too weak to say anything."""
+"""Small changes of both versions that would matter: databases that do not show them are too weak to say anything."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import islice
+from typing import Final
 
 from sqlglot import exp
 
-from whence.capture.sql.trials.plans import Plan
+from whence.capture.sql.lineage import Table
+from whence.capture.sql.trials.mutations import others
+from whence.capture.sql.trials.plans import Plan, Step
+from whence.capture.sql.trials.probes import probe_of
+from whence.model.names import DatasetName
 
-MOST = 30
-_BESIDE: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.GT: exp.GTE,
-    exp.GTE: exp.GT,
-    exp.LT: exp.LTE,
-    exp.LTE: exp.LT,
-    exp.Sum: exp.Max,
-    exp.Max: exp.Min,
-    exp.Min: exp.Max,
-    exp.Avg: exp.Max,
-    exp.ArgMax: exp.ArgMin,
-    exp.ArgMin: exp.ArgMax,
-    exp.FirstValue: exp.LastValue,
-    exp.LastValue: exp.FirstValue,
-    exp.Lag: exp.Lead,
-    exp.Lead: exp.Lag,
-    exp.LogicalAnd: exp.LogicalOr,
-    exp.LogicalOr: exp.LogicalAnd,
-    exp.Rank: exp.DenseRank,
-    exp.DenseRank: exp.Rank,
-    exp.Intersect: exp.Union,
-}
+MOST_NEAR: Final = 60
+MOST_FAR: Final = 20
+_PROBE: Final = Table(("whence_probe",))
+_PROBED: Final = DatasetName("whence", "probe")
+_WIDEST: Final = 40
+"""Nodes of an expression whose columns are taken as those of a change in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A version of the base with one small change, `text`. `is_near`: of a part that the head has not."""
+    """A version with one small change, `text`. `of`: 0 for the base, 1 for the head; `is_near`: of a part that the
+    other version has not; `names`: those of the columns beside it, in lower case. `probe`: the version that counts the
+    rows in which it has another value in its place, if there is one.
+    """
 
     plan: Plan
+    of: int
     text: str
     is_near: bool
+    names: frozenset[str]
+    probe: Plan | None = None
 
 
 def mutants_of(base: Plan, head: Plan) -> list[Mutant]:
-    """Up to `MOST` of the base: of the parts that the head has not, and spread over the rest."""
-    kept = {node for statement in head.statements for node in statement.walk()}
-    is_edit = set(head.statements)
-    found = [
-        Mutant(_with(base, place, number, tree), f"{node.sql('duckdb')[:60]} as {text[:60]}", node not in kept)
-        for place, step in enumerate(base.steps)
-        for number, statement in enumerate(step.statements)
-        for node, tree, text in _changed(statement)
-        if tree not in is_edit
-    ]
+    """Those of the parts that the other version has not, and some of the rest of the base."""
+    found = [*_candidates(0, base, head), *_candidates(1, head, base)]
     by_chance = sorted(found, key=lambda one: blake2b(one.text.encode(), digest_size=8).digest())
-    return sorted(by_chance, key=lambda one: not one.is_near)[:MOST]
+    near = [[one for one in by_chance if one.is_near and one.of == of] for of in (0, 1)]
+    far = [one for one in by_chance if not one.is_near and one.of == 0]
+    chosen = [*near[0][: MOST_NEAR // 2], *near[1][: MOST_NEAR // 2], *far[:MOST_FAR]]
+    plans, versions = (base, head), {*base.statements, *head.statements}
+    made = ((one, one.tree(plans[one.of])) for one in chosen)
+    return [one.mutant(plans[one.of], tree) for one, tree in made if tree not in versions]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A mutant that is not made yet. `place`: of the step, the statement, and the node that becomes `other`."""
+
+    of: int
+    place: tuple[int, int, int]
+    other: exp.Expr
+    text: str
+    is_near: bool
+    names: frozenset[str]
+
+    def tree(self, plan: Plan) -> exp.Expr:
+        step, number, place = self.place
+        if place == 0:
+            return self.other
+        copy = plan.steps[step].statements[number].copy()
+        next(islice(copy.walk(), place, None)).replace(self.other)
+        return copy
+
+    def mutant(self, plan: Plan, tree: exp.Expr) -> Mutant:
+        changed = _with(plan, *self.place[:2], tree)
+        return Mutant(changed, self.of, self.text, self.is_near, self.names, self._probe(plan))
+
+    def _probe(self, plan: Plan) -> Plan | None:
+        number, of_step, place = self.place
+        if not self.is_near or of_step > 0 or place == 0:
+            return None
+        sql = probe_of(plan.steps[number].statements[0], place, self.other)
+        if sql is None:
+            return None
+        asked = Step(file="", sql=sql, statements=(), table=_PROBE, reads=frozenset(), writes=frozenset())
+        return Plan(steps=(*plan.steps[:number], asked), outputs={_PROBED: _PROBE})
+
+
+def rewritten(plan: Plan) -> Plan:
+    """A version in the spelling of its mutants: it must give the same."""
+    texts = (";\n".join(one.sql("duckdb") for one in step.statements) for step in plan.steps)
+    return replace(plan, steps=tuple(replace(step, sql=sql) for step, sql in zip(plan.steps, texts, strict=True)))
+
+
+def changed_names(base: Plan, head: Plan) -> frozenset[str]:
+    """The names of columns beside the parts that only one version has."""
+    return frozenset(name for one, other in ((base, head), (head, base)) for name in _changed_names(one, other))
+
+
+def _changed_names(one: Plan, other: Plan) -> Iterator[str]:
+    kept = {node for statement in other.statements for node in statement.walk()}
+    for statement in one.statements:
+        for node in statement.walk():
+            if node not in kept and all(child in kept for child in node.iter_expressions()):
+                yield from _names_beside(node)
+
+
+def _names_beside(node: exp.Expr) -> Iterator[str]:
+    """The columns in the largest small expression around a node."""
+    while (above := node.parent) is not None and not isinstance(above, (exp.Query, exp.From)):
+        if sum(1 for _ in above.walk()) > _WIDEST:
+            break
+        node = above
+    yield from (one.name.lower() for one in node.find_all(exp.Column))
+
+
+def _candidates(of: int, plan: Plan, other: Plan) -> Iterator[_Candidate]:
+    kept = {node for statement in other.statements for node in statement.walk()}
+    for step, of_step in enumerate(plan.steps):
+        for number, statement in enumerate(of_step.statements):
+            for place, node in enumerate(statement.walk()):
+                if node is statement and not isinstance(node, exp.Query):
+                    continue
+                is_part = isinstance(node, (exp.Literal, exp.Var)) and node.parent not in kept
+                for changed in others(node):
+                    text = f"{node.sql('duckdb')[:60]} as {changed.sql('duckdb')[:60]}"
+                    is_near = is_part or node not in kept
+                    names = frozenset(_names_beside(node))
+                    yield _Candidate(of, (step, number, place), changed, text, is_near, names)
 
 
 def _with(plan: Plan, place: int, number: int, tree: exp.Expr) -> Plan:
@@ -62,94 +132,3 @@ def _with(plan: Plan, place: int, number: int, tree: exp.Expr) -> Plan:
     sql = ";\n".join(one.sql("duckdb") for one in statements)
     changed = replace(step, sql=sql, statements=statements)
     return replace(plan, steps=(*plan.steps[:place], changed, *plan.steps[place + 1 :]))
-
-
-def _changed(statement: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr, str]]:
-    """Each node with a change, the statement with it, and the changed part as text."""
-    nodes = list(statement.walk())
-    for place, node in enumerate(nodes):
-        for other in _others(node):
-            if node is statement:
-                continue
-            copy = statement.copy()
-            twin = list(copy.walk())[place]
-            twin.replace(other)
-            yield node, copy, other.sql("duckdb")
-
-
-def _others(node: exp.Expr) -> Iterator[exp.Expr]:
-    match node:
-        case exp.And() | exp.Or():
-            yield from (node.this.copy(), node.expression.copy())
-        case exp.Where() | exp.Having() | exp.Qualify() if not isinstance(node.this, exp.Connector):
-            yield type(node)(this=exp.true())
-        case exp.Join() if node.args.get("on") is not None and node.side.upper() in ("", "LEFT") and not node.kind:
-            yield _with_arg(node, "side", None if node.side else "LEFT")
-        case exp.Coalesce() if node.expressions:
-            yield node.this.copy()
-        case exp.Case() if node.args["ifs"]:
-            yield _without_branch(node)
-        case exp.Count() if isinstance(node.this, exp.Distinct) and len(node.this.expressions) == 1:
-            yield exp.Count(this=node.this.expressions[0].copy())
-        case exp.Count() if isinstance(node.this, exp.Column):
-            yield exp.Count(this=exp.Star())
-        case exp.Window() if node.args.get("spec") is not None or node.args.get("partition_by"):
-            yield from _other_windows(node)
-        case exp.In() if len(node.expressions) > 1:
-            yield _with_arg(node, "expressions", [one.copy() for one in node.expressions[:-1]])
-        case exp.Select() if node.args.get("distinct") is not None:
-            yield _with_arg(node, "distinct", None)
-        case exp.Not() | exp.Abs() | exp.Upper() | exp.Lower() | exp.Trim():
-            yield node.this.copy()
-        case exp.Is():
-            yield exp.false()
-        case exp.Add() | exp.Sub():
-            yield (exp.Sub if isinstance(node, exp.Add) else exp.Add)(**{n: _copied(v) for n, v in node.args.items()})
-        case exp.Literal() if node.is_string and isinstance(node.parent, (exp.EQ, exp.NEQ, exp.In)):
-            yield exp.Literal.string(f"{node.this}~")
-        case exp.Union():
-            yield _with_arg(node, "distinct", not node.args.get("distinct"))
-        case exp.ArgMax() | exp.ArgMin():
-            yield from (exp.Max(this=node.this.copy()), exp.Min(this=node.this.copy()))
-        case exp.Ordered() if isinstance(node.parent, exp.Order) and isinstance(node.parent.parent, exp.Window):
-            yield _with_arg(node, "desc", not node.args.get("desc"))
-        case exp.EQ() | exp.NEQ():
-            yield exp.Coalesce(this=node.copy(), expressions=[exp.true()])
-        case _ if type(node) in _BESIDE:
-            yield _BESIDE[type(node)](**{name: _copied(value) for name, value in node.args.items()})
-        case exp.Literal() if not node.is_string and node.this.isdigit() and isinstance(node.parent, _COUNTED):
-            yield exp.Literal.number(int(node.this) + 1)
-
-
-_COUNTED = (exp.Binary, exp.If, exp.Case, exp.Coalesce, exp.Between)
-"""Where a number decides on a value."""
-
-
-def _other_windows(node: exp.Window) -> Iterator[exp.Expr]:
-    if node.args.get("spec") is not None and node.args.get("order") is not None:
-        yield _with_arg(node, "spec", None)
-    if partition := node.args.get("partition_by"):
-        yield _with_arg(node, "partition_by", [one.copy() for one in partition[:-1]] or None)
-
-
-def _with_arg(node: exp.Expr, name: str, value: object) -> exp.Expr:
-    copy = node.copy()
-    copy.set(name, value)
-    return copy
-
-
-def _without_branch(node: exp.Case) -> exp.Expr:
-    copy = node.copy()
-    copy.args["ifs"].pop()
-    default = node.args.get("default")
-    return copy if copy.args["ifs"] else (default.copy() if default is not None else exp.null())
-
-
-def _copied(value: object) -> object:
-    match value:
-        case exp.Expr():
-            return value.copy()
-        case list():
-            return [_copied(one) for one in value]
-        case _:
-            return value

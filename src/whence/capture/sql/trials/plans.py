@@ -22,6 +22,7 @@ MOST_STEPS = 40
 class Step:
     """One file: a model's query (`table` is what it builds), or a script. `sql` is DuckDB's."""
 
+    file: str
     sql: str
     statements: tuple[exp.Expr, ...]
     table: Table | None
@@ -94,7 +95,7 @@ def _step(project: ProjectCode, code: Code, reads: frozenset[Table], writes: fro
         raise NotTriedError(f"{code.file} has a statement that is not executed here")
     sql = translated(code.sql, statements, project.dialect)
     table = table_of(code.table, project.dialect) if is_model else None
-    return Step(sql=sql, statements=tuple(statements), table=table, reads=reads, writes=writes)
+    return Step(file=code.file, sql=sql, statements=tuple(statements), table=table, reads=reads, writes=writes)
 
 
 _WRITING = (exp.Insert, exp.Create, exp.Merge, exp.Update, exp.Delete)

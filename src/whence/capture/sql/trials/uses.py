@@ -1,5 +1,6 @@
 """What queries say of each column: literals beside it, conditions on it alone, columns that it is compared with."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,6 +22,11 @@ _CONDITIONS: Final = (
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.Between, exp.In, exp.NullSafeEQ, exp.NullSafeNEQ),
     *(exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.StartsWith, exp.Contains),
 )
+_RELATING: Final = (
+    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(exp.Sub, exp.DateDiff, exp.TimestampDiff, exp.Like, exp.ILike),
+)
+"""Nodes that compare their columns with each other."""
 _OPAQUE: Final = (exp.Select, exp.SetOperation, exp.Subquery, exp.Window, exp.AggFunc)
 _DEEPEST: Final = 4
 _LONGEST: Final = 40
@@ -41,12 +47,27 @@ class Uses:
     grouping: set[str] = field(default_factory=set)
     """The columns by whose values rows are grouped, joined or partitioned."""
     everywhere: Hints = field(default_factory=Hints)
+    named: set[str] = field(default_factory=set)
+    """All names in the queries."""
+    has_star: bool = False
+    relations: dict[frozenset[str], Hints] = field(default_factory=dict)
+    """What is said of columns that are compared with each other."""
+    sources: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The names that each alias is made of."""
 
     def hints_of(self, names: Iterable[str]) -> Hints:
-        found = Hints(spans=self.everywhere.spans)
+        found = Hints(spans=self.everywhere.spans, units=self.everywhere.units)
         for name in names:
             found = found | self.hints.get(name, Hints())
         return found
+
+    def names_column(self, name: str) -> bool:
+        """Whether a query reads a column of this name."""
+        return self.has_star or name.lower() in self.named
+
+    def sources_of(self, names: Iterable[str]) -> frozenset[str]:
+        """The columns of tables that some names are made of, through aliases."""
+        return frozenset(source for name in names for source in {name, *self.sources.get(name, ())})
 
     def group_of(self, name: str) -> str:
         while (above := self.links.get(name, name)) != name:
@@ -56,10 +77,15 @@ class Uses:
 
 def read_uses(statements: Sequence[exp.Expr], columns: frozenset[str]) -> Uses:
     """`columns`: the names of columns of tables that are not built, in lower case."""
-    uses, definitions = Uses(), _definitions(statements)
+    definitions = _definitions(statements)
     aliased = _aliased(definitions)
+    uses = Uses(sources=aliased)
     for statement in statements:
-        uses.everywhere = uses.everywhere | _hints_in([*statement.walk()])
+        uses.everywhere = uses.everywhere | _hints_in([*statement.walk()]) | Hints(units=_units_in(statement))
+        uses.named |= {one.name.lower() for one in statement.find_all(exp.Identifier)}
+        uses.has_star = uses.has_star or any(
+            not isinstance(one.parent, exp.Count) for one in statement.find_all(exp.Star)
+        )
         for node in statement.walk():
             if isinstance(node, exp.Case) and node.this is not None:
                 tests = [exp.EQ(this=node.this.copy(), expression=one.this.copy()) for one in node.args["ifs"]]
@@ -68,6 +94,8 @@ def read_uses(statements: Sequence[exp.Expr], columns: frozenset[str]) -> Uses:
                     _add_condition(uses, test, definitions, columns)
             if isinstance(node, _COMPARED) and not isinstance(node, _PARTED):
                 _add_hints(uses, node, aliased, columns)
+            if isinstance(node, _RELATING):
+                _add_relation(uses, node, aliased, columns)
             if isinstance(node, _CONDITIONS):
                 _add_condition(uses, node, definitions, columns)
             if isinstance(node, (exp.Cast, exp.StrToTime, exp.StrToDate)):
@@ -119,6 +147,15 @@ def _add_hints(uses: Uses, node: exp.Expr, aliased: dict[str, frozenset[str]], c
         uses.hints[name] = uses.hints.get(name, Hints()) | hints
 
 
+def _add_relation(uses: Uses, node: exp.Expr, aliased: dict[str, frozenset[str]], columns: frozenset[str]) -> None:
+    near = list(_near(node))
+    named = [one.name.lower() for one in near if isinstance(one, exp.Column)]
+    names = frozenset(source for one in named for source in _sources(one, aliased, columns)) & columns
+    if len(named) > 1 and names and len(near) <= _LONGEST:
+        hints = _hints_in(near) | Hints(units=_units_in(node))
+        uses.relations[names] = uses.relations.get(names, Hints()) | hints
+
+
 def _add_cast(uses: Uses, node: exp.Expr, aliased: dict[str, frozenset[str]], columns: frozenset[str]) -> None:
     kinds: frozenset[Kind] = frozenset({"timestamp"})
     if isinstance(node, exp.Cast):
@@ -158,6 +195,13 @@ def _hints_in(nodes: Iterable[exp.Expr]) -> Hints:
             case exp.Interval() if isinstance(node.this, exp.Literal) and node.unit is not None:
                 spans.update(spans_of((count, node.unit.name) for count in _number(node.this.this)))
     return Hints(frozenset(numbers), frozenset(texts), frozenset(patterns), frozenset(paths), frozenset(spans))
+
+
+def _units_in(statement: exp.Expr) -> frozenset[str]:
+    """The units of time that a statement names, those of its functions included."""
+    text = statement.sql("duckdb").lower()
+    found = re.findall(r"\b(second|minute|hour|day|week|month|quarter|year)s?\b", text)
+    return frozenset({*found, *(["second"] if "epoch" in text else [])})
 
 
 def _number(text: str) -> Iterator[Decimal]:

@@ -48,6 +48,8 @@ class Hints:
     spans: frozenset[timedelta] = frozenset()
     casts: frozenset[Kind] = frozenset()
     """The kinds that a text is converted to."""
+    units: frozenset[str] = frozenset()
+    """The units of time that a query names."""
 
     def __or__(self, other: "Hints") -> "Hints":
         return Hints(
@@ -57,6 +59,7 @@ class Hints:
             self.paths | other.paths,
             self.spans | other.spans,
             self.casts | other.casts,
+            self.units | other.units,
         )
 
 
@@ -154,6 +157,8 @@ def _floats(hints: Hints) -> Iterator[str]:
 def _texts(hints: Hints) -> Iterator[str]:
     listed = sorted(hints.texts)
     yield from listed
+    for text in listed[:12]:
+        yield from (text.swapcase(), text.lower(), text.upper())
     for pattern in sorted(hints.patterns):
         yield from _instances(pattern)
     for text in listed[:12]:
@@ -266,7 +271,7 @@ def _documents(hints: Hints) -> Iterator[str]:
     keys = sorted({part for path in hints.paths for part in re.findall(r"\w+", path)})
     texts = [f'"{one}"' for one in sorted(hints.texts) if one.isprintable() and '"' not in one and "$" not in one]
     numbers = [format(one, "f") for one in sorted(hints.numbers)]
-    choices = [*texts[:8], *numbers[:6], "1", '"a"', "null", "true", "[1, 2]", '"7"', "0"]
+    choices = [*texts[:8], *numbers[:6], "1", "2.5", "12.49", '"a"', "null", "true", "[1, 2]", '"7"', "0"]
     for place, value in enumerate(choices):
         inner = ", ".join(f'"{key}": {choices[(place + n) % len(choices)]}' for n, key in enumerate(keys))
         yield f"{{{inner}}}"
@@ -286,7 +291,7 @@ def _nested(hints: Hints, value: str) -> Iterator[str]:
 
 def _lists(shape: Shape, hints: Hints) -> Iterator[str]:
     assert shape.element is not None
-    some = list(dict.fromkeys(_literals(shape.element, hints)))[:9]
+    some = list(dict.fromkeys(_literals(shape.element, hints)))[:12]
     yield "[]"
     for place, one in enumerate(some):
         following, third = some[(place + 1) % len(some)], some[(place + 2) % len(some)]
