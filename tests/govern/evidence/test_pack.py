@@ -26,13 +26,7 @@ from govern.evidence.shipped_script import script_of
 from whence.govern.evidence.archive import write_directory
 from whence.govern.evidence.heads import Head
 from whence.govern.evidence.pack import Signer
-from whence.govern.evidence.signing.envelope import (
-    Envelope,
-    Signature,
-    read_envelope,
-    signed_bytes,
-    write_envelope,
-)
+from whence.govern.evidence.signing.envelope import Envelope, Signature, read_envelope, signed_bytes, write_envelope
 from whence.govern.evidence.signing.key_files import PublishedKey
 from whence.govern.evidence.signing.keys import Algorithm, PublicKey, SigningKey
 from whence.govern.evidence.statement import ENVELOPE, Files

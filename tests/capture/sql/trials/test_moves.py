@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from whence.capture.sql.trials.moves import Move, moved, moves_of, stated_moves
-from whence.capture.sql.trials.values import Hints, shape_of
+from whence.capture.sql.trials.generation.moves import Move, moved, moves_of, stated_moves
+from whence.capture.sql.trials.generation.values import Hints, shape_of
 
 MOVED: list[tuple[str, Move | None, str, str | None]] = [
     ("7", Decimal(1), "INTEGER", "8"),

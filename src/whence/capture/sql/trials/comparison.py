@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from time import process_time
 from typing import Final
 
-from whence.capture.sql.trials.databases import make_database, mutated, shuffled
 from whence.capture.sql.trials.differences import Difference, compare_rows
 from whence.capture.sql.trials.execution import MOST_TIMEOUTS, Failure, Laboratory, Outcome, Rows
 from whence.capture.sql.trials.faithfulness import NotTriedError
+from whence.capture.sql.trials.generation.databases import make_database, mutated, shuffled
+from whence.capture.sql.trials.generation.tables import Database, InputTable, Pool
 from whence.capture.sql.trials.mutants import Mutant, rewritten
 from whence.capture.sql.trials.plans import Plan
-from whence.capture.sql.trials.tables import Database, InputTable, Pool
 from whence.capture.sql.trials.witnesses import input_rows, output_rows, smallest
 from whence.model.changes import Trial
 from whence.model.names import DatasetName

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from whence.capture.sql.trials.execution import Rows
-from whence.capture.sql.trials.tables import Database
+from whence.capture.sql.trials.generation.tables import Database
 
 _MOST_VALUES = 50
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.trials.faithfulness import NotTriedError
+from whence.capture.sql.trials.generation.tables import Database, InputTable
+from whence.capture.sql.trials.generation.values import Shape
 from whence.capture.sql.trials.plans import Plan
-from whence.capture.sql.trials.tables import Database, InputTable
-from whence.capture.sql.trials.values import Shape
 from whence.model.names import DatasetName
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from whence.capture.sql.lineage import Table
 from whence.capture.sql.names.names import parse_column_name
 from whence.capture.sql.trials.execution import Laboratory
 from whence.capture.sql.trials.faithfulness import NotTriedError
-from whence.capture.sql.trials.moves import family_of, moves_of, stated_moves
+from whence.capture.sql.trials.generation.moves import family_of, moves_of, stated_moves
+from whence.capture.sql.trials.generation.tables import NULL, InputColumn, InputTable, Key, Pool, Relation
+from whence.capture.sql.trials.generation.uses import Uses
+from whence.capture.sql.trials.generation.values import Hints, Shape, duckdb_type, shape_of, values_of
 from whence.capture.sql.trials.plans import Plan, defaults_of, find_table, known_types
-from whence.capture.sql.trials.tables import NULL, InputColumn, InputTable, Key, Pool, Relation
-from whence.capture.sql.trials.uses import Uses
-from whence.capture.sql.trials.values import Hints, Shape, duckdb_type, shape_of, values_of
 
 _PADDED = re.compile(r"bpchar|n?char(?:acter)?\s*(?:\(|$)", re.IGNORECASE)
 """Types of texts that are compared without the spaces at their end."""

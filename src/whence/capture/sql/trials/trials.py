@@ -15,11 +15,11 @@ from whence.capture.sql.trials.comparison import Comparison, Named
 from whence.capture.sql.trials.differences import Difference
 from whence.capture.sql.trials.execution import open_laboratory
 from whence.capture.sql.trials.faithfulness import NotTriedError, check_same_meaning, check_same_types, depends_on_order
+from whence.capture.sql.trials.generation.tables import InputTable
+from whence.capture.sql.trials.generation.uses import read_uses
 from whence.capture.sql.trials.inputs import input_shapes, input_table, make_pools
 from whence.capture.sql.trials.mutants import Mutant, changed_names, mutants_of
 from whence.capture.sql.trials.plans import Plan, plan_version
-from whence.capture.sql.trials.tables import InputTable
-from whence.capture.sql.trials.uses import read_uses
 from whence.model.changes import Trial
 from whence.model.names import DatasetName
 

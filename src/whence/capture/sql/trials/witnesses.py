@@ -8,8 +8,8 @@ from typing import Final
 from sqlglot import exp
 
 from whence.capture.sql.trials.execution import Failure, Laboratory, Outcome, Rows
+from whence.capture.sql.trials.generation.tables import Database, InputTable
 from whence.capture.sql.trials.plans import Plan
-from whence.capture.sql.trials.tables import Database, InputTable
 from whence.model.changes import ExampleRows
 from whence.model.names import DatasetName
 

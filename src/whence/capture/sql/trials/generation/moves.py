@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Final, Literal
 
-from whence.capture.sql.trials.values import Hints, Kind, Shape, quoted
+from whence.capture.sql.trials.generation.values import Hints, Kind, Shape, quoted
 
 Move = Decimal | timedelta | str
 """What is added to a number or a time, or the name of a change of a text (`_TEXTS`) or of a time (`_TIMES`)."""

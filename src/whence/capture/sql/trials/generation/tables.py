@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from whence.capture.sql.trials.moves import Move
-from whence.capture.sql.trials.values import Shape
+from whence.capture.sql.trials.generation.moves import Move
+from whence.capture.sql.trials.generation.values import Shape
 
 Row = tuple[str, ...]
 """Values as SQL literals."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Final
 
-from whence.capture.sql.trials.rows import RowMaker, add_keys
-from whence.capture.sql.trials.tables import NULL, Database, InputTable, Pool, Row
+from whence.capture.sql.trials.generation.rows import RowMaker, add_keys
+from whence.capture.sql.trials.generation.tables import NULL, Database, InputTable, Pool, Row
 
 _SIZES: Final = (3, 6, 1, 8, 12, 2, 5, 10, 4, 12, 7, 30, 9)
 _SPARSE: Final = (4, 7, 10)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from whence.capture.sql.trials.moves import family_of, moved
-from whence.capture.sql.trials.tables import NULL, InputTable, Pool, Row
+from whence.capture.sql.trials.generation.moves import family_of, moved
+from whence.capture.sql.trials.generation.tables import NULL, InputTable, Pool, Row
 
 _MOST_KNOWN: Final = 40
 _TRIES: Final = 8

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from whence.capture.sql.trials.values import Hints, Kind, shape_of, spans_of
+from whence.capture.sql.trials.generation.values import Hints, Kind, shape_of, spans_of
 
 _COMPARED: Final = (
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.Between, exp.In, exp.NullSafeEQ, exp.NullSafeNEQ),
