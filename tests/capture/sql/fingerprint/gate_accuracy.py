@@ -168,12 +168,12 @@ def score_trials(arguments: Sequence[str]) -> bool:
 
 
 def print_trial(one: Verdict) -> None:
-    """Name an edit whose verdict is wrong, and what its trial said, as soon as it is known."""
+    """Name an edit whose verdict is wrong, and what its trial outcome, as soon as it is known."""
     if one.is_silent and not one.is_harmless:
         sys.stdout.write(f"PASSES {one.title}\n")
     if one.is_harmless and not one.is_silent:
-        said = {change.trial.text for change in one.changes if change.trial is not None}
-        sys.stdout.write(f"loud   {one.title}: {'; '.join(sorted(said))}\n")
+        outcome = {change.trial.text for change in one.changes if change.trial is not None}
+        sys.stdout.write(f"loud   {one.title}: {'; '.join(sorted(outcome))}\n")
     sys.stdout.flush()
 
 

@@ -79,8 +79,8 @@ class _Candidate:
         sql = probe_of(plan.steps[number].statements[0], place, self.other)
         if sql is None:
             return None
-        asked = Step(file="", sql=sql, statements=(), table=_PROBE, reads=frozenset(), writes=frozenset())
-        return Plan(steps=(*plan.steps[:number], asked), outputs={_PROBED: _PROBE})
+        step = Step(file="", sql=sql, statements=(), table=_PROBE, reads=frozenset(), writes=frozenset())
+        return Plan(steps=(*plan.steps[:number], step), outputs={_PROBED: _PROBE})
 
 
 def rewritten(plan: Plan) -> Plan:

@@ -42,11 +42,11 @@ def probe_of(statement: exp.Expr, place: int, other: exp.Expr) -> str | None:
         _join_everything(value, select)
     kept = [] if is_grouped else [one for one in select.expressions if _is_of_one_row(one)]
     select.set("expressions", [*kept, exp.alias_(value.copy(), _BEFORE), exp.alias_(changed, _AFTER)])
-    asked = exp.select(exp.Count(this=exp.Star())).from_(select.copy().subquery("whence_rows"))
-    asked = asked.where(exp.NullSafeNEQ(this=exp.column(_BEFORE), expression=exp.column(_AFTER)))
+    query = exp.select(exp.Count(this=exp.Star())).from_(select.copy().subquery("whence_rows"))
+    query = query.where(exp.NullSafeNEQ(this=exp.column(_BEFORE), expression=exp.column(_AFTER)))
     if (shared := _shared(statement)) is not None:
-        asked.set("with_", shared)
-    return asked.sql("duckdb")
+        query.set("with_", shared)
+    return query.sql("duckdb")
 
 
 def _value_around(node: exp.Expr) -> exp.Expr | None:
