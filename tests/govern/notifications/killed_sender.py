@@ -11,7 +11,6 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from govern.notifications.notices import NOW
 from whence.api.collector.collect import Collector
 from whence.api.notifications.outbox import Outbox, OutboxState
 from whence.api.operations.progress import ProgressWatch, is_current
@@ -26,14 +25,12 @@ from whence.store.connection.engine import open_store, read_progress
 from whence.store.connection.lock import hold_outbox_lock
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 
-LATER = NOW + 3_600_000_000
 
-
-def read(engine: Engine, _: int) -> OutboxState:
-    """Transitions and receipts in a store, an hour later."""
+def read(engine: Engine, now: int) -> OutboxState:
+    """Transitions and receipts in a store at a time (µs)."""
     with snapshot(engine) as connection:
         catalog = StoreCatalog(connection)
-        notices = list_notices((), list_incident_transitions(catalog), {}, LATER)
+        notices = list_notices((), list_incident_transitions(catalog), {}, now)
         return OutboxState(incidents=notices, receipts=list_receipts(catalog))
 
 

@@ -8,10 +8,11 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from time import time_ns
 from typing import Any
 
 from fixtures.stores_of_events import applying
-from govern.notifications.notices import NOW
+from govern.notifications.notices import MINUTE
 from govern.notifications.services import ROUTING_KEY, SECRET, PagerDuty, Request, Webhook, serving
 from govern.notifications.transitions import history
 from whence.govern.incidents.records import transition_event
@@ -63,8 +64,9 @@ def _kill(pid: int) -> None:
 def test_nothing_is_lost_and_nothing_is_sent_twice_under_one_id(tmp_path: Path) -> None:
     data, store = tmp_path / "data", sqlite_url(tmp_path / "store.db")
     data.mkdir()
-    over = [one for number in range(INCIDENTS) for one in history(number)]
-    every = [*over, *(one for number in range(OPEN) for one in history(100 + number, ("open",)))]
+    start = time_ns() // 1_000 - 60 * MINUTE  # what was over a day ago is no news
+    over = [one for number in range(INCIDENTS) for one in history(number, start=start)]
+    every = [*over, *(one for number in range(OPEN) for one in history(100 + number, ("open",), start=start))]
     append(data, every)
     engine = open_store(store)
     migrate(engine)
@@ -83,7 +85,7 @@ def test_nothing_is_lost_and_nothing_is_sent_twice_under_one_id(tmp_path: Path) 
     engine.dispose()
     assert done.returncode == 0, done.stderr[-2_000:]
     assert hook.kills == KILLS
-    notices = [notice for one in list_notices((), every, {}, NOW) for notice in one.notices]
+    notices = [notice for one in list_notices((), every, {}, start + 60 * MINUTE) for notice in one.notices]
     assert set(hook.received) == {Act(notice=one, receiver="hook").id for one in notices}
     assert len(hook.received) == 3 * INCIDENTS + OPEN
     assert len(hook.requests) <= len(hook.received) + KILLS
