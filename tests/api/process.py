@@ -2,34 +2,17 @@
 
 import http.client
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from api.prepared_process import ServingProcess
 from whence.log import Record
 from whence.log.segments import committed_end, read_records, start_position
 from whence.store.connection.engine import sqlite_url
-
-SERVE = """
-import json, socket, sys
-from pathlib import Path
-from whence.api.http.rate_limits import RateSettings
-from whence.api.server.serve import serve
-from whence.api.settings import Settings
-from whence.log.group_commit import CommitSettings
-
-data, store, fd, options = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
-commit = CommitSettings(**options.pop("commit", {}))
-rates = RateSettings(**options.pop("rates", {}))
-options.setdefault("open", True)
-serve(Settings(data=data, store_url=store, commit=commit, rates=rates, **options), socket.socket(fileno=fd))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +32,7 @@ class Api:
     store_url: str
     options: dict[str, Any]
     listening: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0), backlog=256))
-    process: "subprocess.Popen[bytes] | None" = None
+    process: ServingProcess | None = None
 
     @property
     def port(self) -> int:
@@ -62,21 +45,15 @@ class Api:
 
     def up(self) -> "Api":
         """Start the process, and wait until it serves."""
-        fd = self.listening.fileno()
-        command = [sys.executable, "-c", SERVE, str(self.data), self.store_url, str(fd), json.dumps(self.options)]
-        self.process = subprocess.Popen(command, pass_fds=[fd], stdout=subprocess.PIPE)
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline() == b"ready\n"
+        self.process = ServingProcess(self.data, self.store_url, self.listening, self.options)
+        self.process.wait_until_ready()
         return self
 
     def down(self, how: signal.Signals = signal.SIGTERM) -> None:
         """End the process, if it runs."""
         if self.process is None:
             return
-        assert self.process.stdout is not None
-        os.kill(self.process.pid, how)
-        self.process.wait(20)
-        self.process.stdout.close()
+        self.process.end(how)
         self.process = None
 
     def ask(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from blast.combining import Combined, combined
 from blast.lineages import random_lineage, reached
+from fixtures.examples import examples
 from whence.derive.blast_radius.condensation import condense
 from whence.derive.blast_radius.count import Effort, prepare
 from whence.derive.blast_radius.digraphs import Lineage, build_survey
@@ -54,7 +55,7 @@ def _reach(edges: list[tuple[int, int]], start: int) -> set[int]:
     return seen
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 2**32), datasets=st.integers(10, 40), edges=st.integers(0, 200), small=st.integers(0, 9))
 def test_what_is_said_to_be_exact_is_exact(seed: int, datasets: int, edges: int, small: int) -> None:
     lineage = random_lineage(seed, datasets, edges)
@@ -105,7 +106,7 @@ def test_neither_shares_nor_order_change_a_count(effort: Effort) -> None:
     assert fingerprint(again) == fingerprint(lineage)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 2**32))
 def test_another_graph_has_another_fingerprint(seed: int) -> None:
     lineage = random_lineage(seed, datasets=10, edges=30)

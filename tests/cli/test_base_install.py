@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -39,6 +40,21 @@ def commands(group, path=()):
 for words in commands(typer.main.get_group(app)):
     print(*words, CliRunner().invoke(app, [*words, "--help"]).exit_code)
 """
+EACH = f"""{BLOCKED}
+import contextlib, io, json
+from whence.cli.commands.app import main
+
+def run(words):
+    sys.argv[1:] = words
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            main()
+        except SystemExit as end:
+            return end.code, out.getvalue(), err.getvalue()
+
+print(json.dumps([run(words) for words in json.loads(sys.argv[1])]))
+"""
+"""Runs several commands: their exit codes, and what they print. A process for each of them would import the same."""
 
 
 def locked(name: str) -> set[str]:
@@ -88,13 +104,20 @@ def test_dbt_becomes_events(blocked: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("words", [("up",), ("rebuild",), ("demo", "--once"), ("upstream", "x"), ("keys", "list")])
-def test_what_needs_the_server_says_what_to_install(blocked: str, words: tuple[str, ...]) -> None:
-    done = run(blocked, *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(
-        r"whence: this needs \w+, which is not installed: pip install 'whence\[server\]'\n", done.stderr
-    )
+def run_each(blocked: str, commands: Iterable[tuple[str, ...]]) -> list[tuple[int, str, str]]:
+    """The exit code, the output and the errors of each command."""
+    done = run(blocked, json.dumps([*commands]), script=EACH)
+    assert done.returncode == 0, done.stderr
+    return [tuple(one) for one in json.loads(done.stdout)]
+
+
+def test_what_needs_the_server_says_what_to_install(blocked: str) -> None:
+    needing = [("up",), ("rebuild",), ("demo", "--once"), ("upstream", "x"), ("keys", "list")]
+    for words, (code, printed, errors) in zip(needing, run_each(blocked, needing), strict=True):
+        assert (code, printed) == (2, ""), words
+        assert re.fullmatch(
+            r"whence: this needs \w+, which is not installed: pip install 'whence\[server\]'\n", errors
+        ), (words, errors)
 
 
 QUESTIONS = {
@@ -119,11 +142,11 @@ NOWHERE = "http://127.0.0.1:9"
 """The discard port, at which nothing listens."""
 
 
-@pytest.mark.parametrize("command", QUESTIONS)
-def test_a_question_to_a_server_needs_no_more(blocked: str, command: str) -> None:
-    done = run(blocked, command, *QUESTIONS[command], "--url", NOWHERE)
-    assert (done.returncode, done.stdout) == (4, "")
-    assert done.stderr.startswith(f"whence: {NOWHERE}: nothing listens there")
+def test_a_question_to_a_server_needs_no_more(blocked: str) -> None:
+    asked = [(name, *words, "--url", NOWHERE) for name, words in QUESTIONS.items()]
+    for words, (code, printed, errors) in zip(asked, run_each(blocked, asked), strict=True):
+        assert (code, printed) == (4, ""), words
+        assert errors.startswith(f"whence: {NOWHERE}: nothing listens there"), (words, errors)
 
 
 def test_the_gate_needs_no_more(blocked: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import insert
 
 from api.collector.test_collect import event
 from api.process import Api, Serving
+from fixtures.waits import wait_until
 from whence.cli.client import Client
 from whence.cli.output.streams import Exit, Output
 from whence.cli.sending.doctor import doctor
@@ -129,8 +130,9 @@ def test_a_busy_log_is_waited_for(serving: Serving, tmp_path: Path) -> None:
     api.up()
     with ThreadPoolExecutor(1) as threads:
         sending = threads.submit(ingest, [path], url(api))
-        while not api.ask("GET", "/health/ready").json["counts"].get("unavailable"):
-            assert not sending.done()
+        wait_until(
+            lambda: api.ask("GET", "/health/ready").json["counts"].get("unavailable"), lambda: not sending.done()
+        )
         other.close()
         assert sending.result(20).accepted == 1
 
@@ -163,8 +165,7 @@ def test_doctor_follows_its_probe_to_the_store(serving: Serving) -> None:
     apply = pipeline(api)
     with ThreadPoolExecutor(1) as threads:
         probing = threads.submit(doctor, url(api), timeout=20)
-        while not api.records():
-            assert not probing.done()
+        wait_until(api.records, lambda: not probing.done())
         apply(str(api.records()[0].position))
         diagnosis = probing.result()
     assert diagnosis.ok

@@ -1,4 +1,4 @@
-"""A collector that only remembers: for tests of what producers send."""
+"""A collector that remembers what producers send, and passes it on to another."""
 
 import gzip
 import json
@@ -9,11 +9,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
+import httpx
+
+JSON = {"Content-Type": "application/json"}
+
 
 @dataclass(slots=True)
 class Recorder:
-    """The events that arrived at `url`, in order of arrival."""
+    """The events that arrived at `url`, in order of arrival, with the answers of `collector`."""
 
+    collector: str
     url: str = ""
     events: list[dict[str, Any]] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
@@ -21,9 +26,9 @@ class Recorder:
 
 
 @contextmanager
-def recording() -> Iterator[Recorder]:
-    """Serve on a free port of the loopback interface until the block ends."""
-    recorder = Recorder()
+def recording(collector: str) -> Iterator[Recorder]:
+    """Serve on a free port of the loopback interface until the block ends. `collector`: the address of the other."""
+    recorder = Recorder(collector)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(recorder))
     recorder.url = f"http://127.0.0.1:{server.server_port}"
     thread = Thread(target=server.serve_forever)
@@ -47,9 +52,12 @@ def _handler(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
             recorder.events += sent if isinstance(sent, list) else [sent]
             recorder.paths.add(self.path)
             recorder.authorizations.add(self.headers.get("Authorization"))
-            self.send_response(201)
-            self.send_header("Content-Length", "0")
+            answer = httpx.post(recorder.collector + self.path, content=plain, headers=JSON, timeout=60)
+            self.send_response(answer.status_code)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer.content)))
             self.end_headers()
+            self.wfile.write(answer.content)
 
         def log_message(self, *_: object) -> None:
             pass

@@ -1,5 +1,7 @@
 """The demo from end to end: a real pipeline on Spark, run twice against a real Whence, asked from the store alone.
 
+What the capture and the pipeline send on the way is compared with the code, too: no edge lost, none invented.
+
 The raw columns behind every prediction are compared with `expected.py`, which was written by hand from reading the
 pipeline. A column may be there twice, by value and by influence: along a path INDIRECT wins (reference openlineage.md,
 1.5), so a raw column is DIRECT if it is reached by DIRECT edges alone, and INDIRECT if it is reached by a path on which
@@ -9,7 +11,8 @@ at least one edge is INDIRECT.
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,8 @@ import pytest
 from sqlalchemy import select
 
 from demo.expected import IMPACT_OF_LAST_LOGIN, PREDICTIONS, STEPS, Columns, Origins, Variant
+from demo.recorder import recording
+from demo.sent_events import Event, expected_edges, job_of, runs_of, sent_edges, short_path, split_by_variant
 from whence.cli.client import Client
 from whence.cli.process.serve import OPEN, plan, running
 from whence.demo.call_lists import ENVIRONMENTS, call_list, report
@@ -39,6 +44,7 @@ from whence.store.snapshots.graph import open_graph
 NAME = 'Zoë\'s "100%20" #1 日次'
 """Of Whence's data directory, which nothing may take apart, escape or cut."""
 VARIANTS: tuple[Variant, ...] = ("first", "altered")
+STAGES = ("churn_ingest", "churn_clean", "churn_features", "churn_train", "churn_score")
 PREDICTED = ("customer_id", "churn_probability", "churn_label")
 PIPELINE = JobName("demo", "churn_pipeline")
 TRAINING = JobName("demo", "churn_train.models.churn")
@@ -49,7 +55,7 @@ FITTED = STEPS["first"]["models/churn"].direct
 @dataclass(frozen=True, slots=True)
 class Captured:
     """A store after both runs, and the API over it. `ends`: when each run of the pipeline ended, in microseconds.
-    `home`: the data directory of Whence, `data` that of the pipeline.
+    `home`: the data directory of Whence, `data` that of the pipeline. `sent`: the events of each run.
     """
 
     home: Path
@@ -57,6 +63,7 @@ class Captured:
     url: str
     store_url: str
     ends: dict[Variant, int]
+    sent: Mapping[Variant, list[Event]]
 
     def dataset(self, path: str) -> DatasetName:
         """A dataset of the pipeline, by its path below the data directory."""
@@ -85,15 +92,71 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Captured]:
     base = tmp_path_factory.mktemp("whence").resolve() / NAME
     base.mkdir()
     store_url = sqlite_url(base / "store.db")
-    with running(plan(base, store_url, port=0, guard=OPEN)) as url:
-        command = [sys.executable, "-m", "whence.demo.pipeline", "--data", str(data), "--url", url]
-        done = subprocess.run([*command, "--run", *VARIANTS], capture_output=True, text=True, timeout=300, check=False)
+    with running(plan(base, store_url, port=0, guard=OPEN)) as url, recording(url) as recorder:
+        command = [sys.executable, "-m", "whence.demo.pipeline", "--data", str(data), "--url", recorder.url]
+        command += ["--api-key", "secret", "--run", *VARIANTS]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1_800, check=False)
         assert done.returncode == 0, done.stderr[-4000:]
+        assert recorder.paths <= {"/api/v1/lineage", "/api/v1/lineage/batch"}
+        assert recorder.authorizations == {"Bearer secret"}
         client = Client(url)
         progress = client.get("/api/v2/progress?wait_for=head&timeout=120").json
         client.close()
         assert progress["reached"], progress
-        yield Captured(base, data, url, store_url, dict(zip(VARIANTS, _ends_of_runs(store_url, PIPELINE), strict=True)))
+        ends = dict(zip(VARIANTS, _ends_of_runs(store_url, PIPELINE), strict=True))
+        yield Captured(base, data, url, store_url, ends, split_by_variant(recorder.events, VARIANTS))
+
+
+@pytest.fixture(params=VARIANTS)
+def variant(request: pytest.FixtureRequest) -> Variant:
+    """Each variant of the pipeline in turn."""
+    variant: Variant = request.param
+    return variant
+
+
+@pytest.fixture
+def events(captured: Captured, variant: Variant) -> list[Event]:
+    """The events that one run of the pipeline sent."""
+    return captured.sent[variant]
+
+
+def test_the_column_lineage_is_that_of_the_code(captured: Captured, events: list[Event], variant: Variant) -> None:
+    found = {edge for event in events for edge in sent_edges(event, captured.data)}
+    assert found == expected_edges(variant)
+
+
+def test_every_run_ends_and_belongs_to_the_pipeline(events: list[Event]) -> None:
+    states = {run: {e["eventType"] for e in events if e["run"]["runId"] == run} for run in runs_of(events)}
+    assert all({"START", "COMPLETE"} <= seen for seen in states.values())
+    parents = {job_of(event): event["run"]["facets"].get("parent") for event in events}
+    assert parents.pop("churn_pipeline") is None
+    assert {name: parents[name]["job"]["name"] for name in STAGES} == dict.fromkeys(STAGES, "churn_pipeline")
+    assert {parent["root"]["job"]["name"] for parent in parents.values()} == {"churn_pipeline"}
+
+
+def test_each_stage_is_one_application(events: list[Event]) -> None:
+    runs = Counter(job for job, _ in {(job_of(event), event["run"]["runId"]) for event in events})
+    assert {stage: runs[stage] for stage in STAGES} == dict.fromkeys(STAGES, 1)
+
+
+def test_nothing_is_declared_that_can_be_captured(events: list[Event]) -> None:
+    assert not [event for event in events if "lineage" in event["job"]["facets"]]
+
+
+def test_training_reads_features_and_writes_a_model(events: list[Event], captured: Captured) -> None:
+    (training,) = (e for e in events if job_of(e) == "churn_train.models.churn" and e["eventType"] == "COMPLETE")
+    assert [short_path(dataset["name"], captured.data) for dataset in training["inputs"]] == ["gold/features"]
+    (model,) = training["outputs"]
+    assert short_path(model["name"], captured.data) == "models/churn"
+    assert model["facets"]["datasetType"]["datasetType"] == "MODEL"
+
+
+def test_scoring_reads_features_and_the_model(events: list[Event], captured: Captured) -> None:
+    (scoring,) = (e for e in events if job_of(e) == "churn_score.gold.predictions" and e["eventType"] == "COMPLETE")
+    assert [short_path(dataset["name"], captured.data) for dataset in scoring["inputs"]] == [
+        "gold/features",
+        "models/churn",
+    ]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.waits import wait_until
+
 BEGUN = "(all its data is in"
 RUNNING = "Running a churn pipeline on PySpark"
 
@@ -34,8 +36,11 @@ class Started:
 
     def until_jvms(self, count: int) -> None:
         """Wait until so many JVMs run."""
-        while len([pid for pid in self.alive() if b"SparkSubmit" in _read(pid, "cmdline")]) < count:
-            assert self.process.poll() is None
+
+        def are_there() -> bool:
+            return len([pid for pid in self.alive() if b"SparkSubmit" in _read(pid, "cmdline")]) >= count
+
+        wait_until(are_there, lambda: self.process.poll() is None)
 
     def alive(self) -> list[int]:
         pids = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdecimal()]

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from fixtures.readings_of_events import arrive, empty, readings_of
 from fixtures.stores_of_events import apply_bodies
 from generators import arrivals, body
@@ -65,7 +66,7 @@ def facets_of(event: Json) -> dict[str, Json]:
     return {name: json.loads(payload) for name, payload in facets if name in (SQL_LINEAGE, SQL_COMPARISON)}
 
 
-@settings(max_examples=40, suppress_health_check=SLOW)
+@settings(max_examples=examples(40), suppress_health_check=SLOW)
 @given(data=st.data())
 def test_any_arrival_of_events_with_sql_gives_the_oracles_state(sqlite_store: Engine, data: st.DataObject) -> None:
     history = data.draw(st.lists(run_events().flatmap(with_sql), min_size=1, max_size=6))

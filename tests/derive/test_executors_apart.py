@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
+from fixtures.examples import examples
 from fixtures.readings_of_events import empty, readings_of
+from fixtures.waits import wait_until
 from generators import arrivals, body, histories
 from oracle import comparable
 from oracle import dump as oracle_dump
@@ -56,7 +58,7 @@ def derive_apart(engine: Engine, batches: list[list[Reading]]) -> None:
         list(executors.map(recompute_all, orders))
 
 
-@settings(max_examples=20, suppress_health_check=SLOW)
+@settings(max_examples=examples(40), suppress_health_check=SLOW)
 @given(data=st.data())
 def test_any_interleaving_gives_the_oracles_state(engine: Engine, data: st.DataObject) -> None:
     history = data.draw(histories())
@@ -81,8 +83,7 @@ def test_a_merge_that_postgresql_breaks_off_is_done_again(engine: Engine) -> Non
         rival.execute(text("set local deadlock_timeout = '1min'"))  # so that the merge is the one to give way
         rival.execute(dataset.update().where(dataset.c.id == 2).values(last_seen=7))
         merging = executor.submit(partial(merge_facts, engine, later))
-        while not waiting(rival) and not merging.done():
-            pass
+        wait_until(lambda: waiting(rival) or merging.done())
         rival.execute(dataset.update().where(dataset.c.id == 1).values(last_seen=7))
         rival.commit()
         merging.result()

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from fixtures.both_logs import records_of
+from fixtures.waits import wait_until
 from log.test_both_logs import append, event, refused
 from oracle import comparable
 from oracle import dump as oracle_dump
@@ -128,8 +129,7 @@ def test_a_partition_that_is_added_is_read_from_its_beginning(
     query.processAllAvailable()
     admin = AdminClient({"bootstrap.servers": topic.address.servers})
     admin.create_partitions([NewPartitions(topic.address.topic, 5)])[topic.address.topic].result(20)
-    while len(topic.list_lanes()) < 5:
-        pass
+    wait_until(lambda: len(topic.list_lanes()) >= 5)
     append(topic, *(event(number, owner=number) for number in range(10, 60)))
     assert all(lane.start < lane.end for lane in topic.list_lanes())
     query.processAllAvailable()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from whence.errors import LogBusyError, LogCorruptError
 from whence.log import Kind, Position
 from whence.log.record import Draft
@@ -38,7 +39,7 @@ def filled(directory: Path, count: int) -> list[Position]:
     return places
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(count=st.integers(1, 12), cut=st.integers(0, 12), more=st.integers(0, 5))
 def test_what_lies_after_the_cut_is_served(
     tmp_path_factory: pytest.TempPathFactory, count: int, cut: int, more: int

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from generators.events import events
 from generators.mutations import mutations
 from whence.errors import EventError
@@ -258,7 +259,7 @@ def test_edges_are_sorted_distinct_and_never_none(event: dict[str, Any]) -> None
         assert bool(texts) == (one.origin != "dropped")
 
 
-@settings(max_examples=400)  # the first strict one imports the schemas
+@settings(max_examples=examples(400))  # the first strict one imports the schemas
 @given(st.one_of(VALUES, ODD_EVENTS, st.tuples(ODD_EVENTS, ODD_EVENTS).map(around)), st.booleans())
 @example(json.loads('{"a":"\\ud800"}'), False)
 def test_any_json_is_accepted_or_refused(value: Any, strict: bool) -> None:

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from generators.facets import metrics, statistics
 from oracle.measuring import measured
 from whence.openlineage.facets.measurements import is_measurement_facet, parse_measurements
 from whence.openlineage.json.wire import encode_canonical
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(key=st.sampled_from(["inputStatistics", "outputStatistics", "dataQualityMetrics"]), facet=metrics | statistics)
 def test_the_numbers_are_those_of_the_oracle(key: str, facet: dict[str, Any]) -> None:
     expected = sorted((column or "", metric, value) for column, metric, value in measured(key, facet))

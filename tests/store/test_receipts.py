@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, delete
 
+from fixtures.examples import examples
 from whence.errors import CollisionError
 from whence.store.connection.engine import writing
 from whence.store.ingest.duplicate_events import place_events
@@ -25,7 +26,7 @@ def expected(records: dict[int, int]) -> dict[int, tuple[str, int]]:
     return {at: ("applied" if first[key] == at else "duplicate", key) for at, key in records.items()}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(records=st.dictionaries(st.integers(0, 30), KEYS, max_size=12), data=st.data())
 def test_the_least_position_is_applied_in_any_order_and_grouping(
     store: Engine, records: dict[int, int], data: st.DataObject

@@ -1,14 +1,11 @@
 """axe-core finds nothing against WCAG 2.2 AA on any page, light or dark; and every page can be read on a phone."""
 
 import contextlib
-from typing import Literal
 
 import httpx
-import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from ui.browser.axe import options
+from ui.browser.axe import find_violations, page_for_axe
 from ui.conftest import address
 from ui.stories.datasets import CLEAN, DATES, FEATURES, HOSTILE, OVERVIEW, PREDICTIONS, USAGE
 from ui.stories.story import SCORING, building_run, failed_run
@@ -76,15 +73,12 @@ def settled(page: Page, where: str) -> None:
     expect(page.locator(".skeleton, .laying, .progress")).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, served: str, scheme: Literal["light", "dark"]) -> None:
-    # axe is put into the page, which the policy forbids, as it should.
-    with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:
-        page = context.new_page()
+def test_axe_finds_nothing(browser: Browser, served: str) -> None:
+    with page_for_axe(browser) as page:
         for name, where in pages_of(served).items():
             settled(page, f"{served}/ui/{where}")
             page.add_style_tag(content=FLAT)
-            found = Axe().run(page, options=options(scheme, RULES)).response["violations"]
+            found = find_violations(page, RULES)
             assert [(one["id"], node["target"]) for one in found for node in one["nodes"]] == [], name
 
 

@@ -5,12 +5,14 @@ import resource
 import signal
 import threading
 import uuid
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from urllib.request import urlopen
 
 from api.collector.test_collect import event
 from api.process import Api, Serving
 from fixtures.stores_of_events import apply
+from fixtures.waits import wait_until
 from generators.mutations import mutations
 from retention.worlds import opened
 from whence.cli.administration.status import standing_lines
@@ -18,6 +20,9 @@ from whence.log import Kind, Position
 from whence.log.segments import committed_end
 from whence.log.segments.files import segment_path
 from whence.log.segments.write import SegmentWriter
+
+AGAIN_SECONDS = 0.02
+"""After which a client tries again: a collector that starts meanwhile needs the core."""
 
 
 def keep_posting(api: Api, stop: threading.Event, acknowledged: list[str], again: tuple[int, ...] = ()) -> None:
@@ -30,12 +35,19 @@ def keep_posting(api: Api, stop: threading.Event, acknowledged: list[str], again
             try:
                 answer = api.post(body)
             except (OSError, http.client.HTTPException):
+                stop.wait(AGAIN_SECONDS)
                 continue
             if answer.status in again:
+                stop.wait(AGAIN_SECONDS)
                 continue
             assert answer.status == 201
             acknowledged.append(answer.json["key"])
             break
+
+
+def wait_for_acknowledged(acknowledged: list[str], count: int, posting: Sequence[Future[None]]) -> None:
+    """Wait until so many events are acknowledged. Raises AssertionError if one that posts has ended."""
+    wait_until(lambda: len(acknowledged) >= count, lambda: not any(task.done() for task in posting))
 
 
 def test_kill_9_under_load_loses_nothing_acknowledged(serving: Serving) -> None:
@@ -44,8 +56,7 @@ def test_kill_9_under_load_loses_nothing_acknowledged(serving: Serving) -> None:
     with ThreadPoolExecutor(8) as threads:
         posting = [threads.submit(keep_posting, api, stop, acknowledged) for _ in range(8)]
         for kill in range(1, 4):
-            while len(acknowledged) < kill * 60:
-                assert not any(task.done() for task in posting)
+            wait_for_acknowledged(acknowledged, kill * 60, posting)
             api.down(signal.SIGKILL)
             api.up()
         stop.set()
@@ -63,8 +74,7 @@ def test_a_clean_stop_answers_what_is_under_way_and_frees_the_log(serving: Servi
     stop, acknowledged = threading.Event(), list[str]()
     with ThreadPoolExecutor(4) as threads:
         posting = [threads.submit(keep_posting, api, stop, acknowledged) for _ in range(4)]
-        while len(acknowledged) < 50:
-            assert not any(task.done() for task in posting)
+        wait_for_acknowledged(acknowledged, 50, posting)
         api.down(signal.SIGTERM)
         SegmentWriter(api.data / "log").close()
         api.up()

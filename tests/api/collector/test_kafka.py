@@ -3,14 +3,15 @@
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 
 from sqlalchemy import Engine
 
 from api.collector.test_collect import event
-from api.collector.test_durability import keep_posting
+from api.collector.test_durability import keep_posting, wait_for_acknowledged
 from api.process import Api, Serving
 from fixtures.both_logs import records_of
+from fixtures.waits import wait_until
 from services.kafka_broker import KafkaBroker
 from whence.log import Kind, Position
 from whence.log.address import open_log
@@ -80,9 +81,7 @@ def test_an_api_that_starts_before_its_broker_waits_for_it(serving: Serving, kaf
         assert api.post(event()).status == 503
     finally:
         kafka_broker.start()
-    while (answer := api.post(event())).status == 503:  # as clients do
-        pass
-    assert answer.status == 201
+    wait_until(lambda: api.post(event()).status == 201)  # as clients do
 
 
 def test_kill_9_of_collector_and_broker_loses_nothing_acknowledged(serving: Serving, kafka_broker: KafkaBroker) -> None:
@@ -91,20 +90,14 @@ def test_kill_9_of_collector_and_broker_loses_nothing_acknowledged(serving: Serv
     stop, acknowledged = threading.Event(), list[str]()
     with ThreadPoolExecutor(4) as threads:
         posting = [threads.submit(keep_posting, api, stop, acknowledged, (503,)) for api in apis for _ in range(2)]
-
-        def wait_for(count: int) -> None:
-            while len(acknowledged) < count:
-                done, _ = wait(posting, 0.05, return_when=FIRST_COMPLETED)
-                assert not done
-
         try:
-            wait_for(len(acknowledged) + 50)
+            wait_for_acknowledged(acknowledged, len(acknowledged) + 50, posting)
             kafka_broker.kill()
             kafka_broker.start()
-            wait_for(len(acknowledged) + 50)
+            wait_for_acknowledged(acknowledged, len(acknowledged) + 50, posting)
             apis[0].down(signal.SIGKILL)
             apis[0].up()
-            wait_for(len(acknowledged) + 50)
+            wait_for_acknowledged(acknowledged, len(acknowledged) + 50, posting)
         finally:
             stop.set()
     for task in posting:

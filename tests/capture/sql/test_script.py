@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from whence.capture.sql import Budget, Catalog, Column, Edge, Table, read_script
 from whence.errors import DialectError
 
@@ -170,7 +171,7 @@ _WORDS = (
 _PIECES = st.sampled_from([*_WORDS.split(" "), "\n"])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(_PIECES, max_size=30), st.sampled_from(["duckdb", "tsql", "mysql", "snowflake", "oracle", "bigquery"]))
 def test_no_text_breaks_the_reader(words: list[str], dialect: str) -> None:
     text = " ".join(words)

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from whence.capture.sql import Catalog
 from whence.capture.sql_log import FORMATS, Flaw, Query, Settings, capture_log, capture_logs, capture_scripts, format_of
 from whence.capture.sql_log.batch import event_lines
@@ -71,7 +72,7 @@ CELLS = st.recursive(
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@hypothesis_settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), CELLS, max_size=8), max_size=3), st.text(max_size=60))
 def test_nothing_that_a_log_holds_stops_it(name: str, some: list[dict[str, object]], noise: str) -> None:
     form = format_of(name)

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from fixtures.waits import wait_until
 from whence.cli.process.process_group import MARK
 from whence.cli.process.supervisor import Plan
 
@@ -68,12 +69,17 @@ class Supervised:
 
     def when(self, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The state as soon as it is so: the supervisor says every change on stderr or in its file."""
-        while True:
+        state: dict[str, Any] = {}
+
+        def has_come() -> bool:
+            nonlocal state
             with contextlib.suppress(FileNotFoundError):  # it has not started yet
                 state = self.state()
-                if is_so(state):
-                    return state
-            assert self.process.poll() is None
+                return is_so(state)
+            return False
+
+        wait_until(has_come, lambda: self.process.poll() is None)
+        return state
 
     def times_of(self, about: str) -> Iterator[str]:
         """Its lines on stderr that begin so."""

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine, delete
 
 from fixtures.random_estates import AT, Estate
+from fixtures.waits import wait_until
 from govern.evidence.packs import LATER, bodies, fill_from, written_dataset
 from whence.api.evidence.pack_stores import BucketOfPacks, DirectoryOfPacks, open_pack_store
 from whence.api.evidence.schedule import JOB, EvidenceSchedule, EvidenceSettings, run_once
@@ -130,8 +131,7 @@ def test_the_schedule_runs_and_stops_in_a_loop(installation: Installation, tmp_p
 
 
 def _wait_for_run(installation: Installation) -> None:
-    while JOB not in read_runs(installation.store):
-        pass
+    wait_until(lambda: JOB in read_runs(installation.store))
 
 
 @pytest.mark.parametrize("name", ["..", ".", "../../etc", "a/b", "x" * 300, "ü" * 100, ""])

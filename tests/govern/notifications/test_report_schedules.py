@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from govern.notifications.receivers import FILE
 from whence.errors import RulesFileError
 from whence.govern.notifications.messages import REPORT_PATIENCE, find_reports
@@ -39,7 +40,7 @@ def test_a_report_is_due_at_a_local_time(one: ReportSchedule, now: str, last: st
     assert (iso(one.last_due(at)), iso(one.next_due(at))) == (last, next_)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.integers(0, 6),
     st.integers(0, 1_439),

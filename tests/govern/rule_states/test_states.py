@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from whence.govern.incidents.findings import FindingKind
 from whence.govern.rule_states.findings import certification_findings, policy_findings
 from whence.govern.rule_states.records import RuleTransition, certifications_of, last_by_subject
@@ -42,7 +43,7 @@ looks = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(looks)
 def test_the_last_state_is_what_the_last_look_saw(several: list[list[RuleState]]) -> None:
     found = recorded(*several)

@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from govern.slos.minutes import MINUTE, Stale, alert_minutes, is_open, stale_minutes
 from whence.govern.slos.calendars import Calendar, Hours, Maintenance
 from whence.govern.slos.evaluation.alerts import burn_alerts
@@ -110,7 +111,7 @@ def bad_minutes(stale: Staleness) -> set[int]:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_bad_time_equals_that_of_every_minute(data: st.DataObject) -> None:
     story = Story(data)
@@ -119,7 +120,7 @@ def test_bad_time_equals_that_of_every_minute(data: st.DataObject) -> None:
     assert bad_minutes(stale) == {index for index, bad in enumerate(brute.bad) if bad}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_open_time_is_a_coordinate(data: st.DataObject) -> None:
     story = Story(data)
@@ -132,7 +133,7 @@ def test_open_time_is_a_coordinate(data: st.DataObject) -> None:
     assert found.resumed(np.array([len(starts) * MINUTE])).tolist() == [FOREVER]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_alerts_equal_those_of_every_minute(data: st.DataObject) -> None:
     """The windows and thresholds are whole minutes here, so that the oracle is exact."""
@@ -154,7 +155,7 @@ def test_alerts_equal_those_of_every_minute(data: st.DataObject) -> None:
     assert [one.end for one in alerts] == ends
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_an_answer_at_any_time_is_that_of_the_minute(data: st.DataObject) -> None:
     """At each minute: violated if it is open and bad, or if the data have been too old since an open one."""
@@ -174,7 +175,7 @@ def test_an_answer_at_any_time_is_that_of_the_minute(data: st.DataObject) -> Non
         assert found.since == first * MINUTE
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.data())
 def test_what_was_judged_does_not_change_as_time_passes(data: st.DataObject) -> None:
     story = Story(data)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from whence.govern.tags.exports import TagExport, export_of, split_three
 from whence.govern.tags.imports import find_imports
 from whence.govern.tags.known import KnownDataset, KnownLabel, KnownTag
@@ -176,7 +177,7 @@ def applied(plan: TagPlan, tags: Iterable[TagAt]) -> list[TagAt]:
     return list(found.values())
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(estates(), st.lists(OURS, max_size=6), st.lists(THEIRS, max_size=6))
 def test_a_round_trip_multiplies_nothing(estate: list[KnownDataset], mine: list[TagAt], others: list[TagAt]) -> None:
     before = unique([*mine, *others])

@@ -121,10 +121,12 @@ def test_an_exempt_hiding_changes_no_byte_of_any_answer(shop: House) -> None:
             before = {one: {await _answer(client, key, one) for _ in range(2)} for one in asked}
             if name == "admin":
                 _check_rich(before)
+            # All at once: what one of them hid would be hidden beside the others, too.
             for rule in exempt[name]:
                 await _change(client, "PUT", keys["admin"], rule)
-                for one in asked:
-                    assert await _answer(client, key, one) in before[one], (name, rule, one)
+            for one in asked:
+                assert await _answer(client, key, one) in before[one], (name, one)
+            for rule in exempt[name]:
                 await _change(client, "DELETE", keys["admin"], rule)
 
     shop.run(work, lambda: SOON)

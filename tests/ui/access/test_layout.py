@@ -1,13 +1,10 @@
 """Pages for people who are signed in: accessible, and as wide as a phone."""
 
 import contextlib
-from typing import Literal
 
-import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from ui.browser.axe import options
+from ui.browser.axe import find_violations, page_for_axe
 from ui.conftest import Screen, address
 from ui.stories.datasets import PREDICTIONS
 from ui.stories.guarded import House, sign_in
@@ -22,34 +19,28 @@ PAGES = {
 }
 
 
-Scheme = Literal["light", "dark"]
-
-
-def grave(page: Page, scheme: Scheme) -> list[tuple[str, str]]:
-    found = Axe().run(page, options=options(scheme, {})).response["violations"]
+def grave(page: Page) -> list[tuple[str, str]]:
+    found = find_violations(page, {})
     return [(one["id"], one["nodes"][0]["target"]) for one in found if one["impact"] in ("serious", "critical")]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(browser: Browser, house: House, scheme: Scheme) -> None:
-    # axe is put into the page, which the policy forbids, as it should.
-    with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:
-        page = context.new_page()
+def test_axe_finds_nothing_serious(browser: Browser, house: House) -> None:
+    with page_for_axe(browser) as page:
         page.goto(f"{house.base}/ui/")
         expect(page.get_by_label("API key")).to_be_visible()
-        assert grave(page, scheme) == []
+        assert grave(page) == []
         sign_in(page, house.keys["root"])
         expect(page.get_by_role("button", name="Account of root")).to_be_visible()
         for name, where in PAGES.items():
             page.goto(f"{house.base}/ui/{where}")
             page.wait_for_load_state("networkidle")
             expect(page.locator(".skeleton, .laying, .progress")).to_have_count(0)
-            assert grave(page, scheme) == [], name
+            assert grave(page) == [], name
         page.get_by_role("button", name="Account of root").click()
-        assert grave(page, scheme) == []
+        assert grave(page) == []
         page.goto(f"{house.base}/ui/{PAGES['keys']}")
         page.get_by_role("button", name="New key").click()
-        assert grave(page, scheme) == []
+        assert grave(page) == []
 
 
 def test_pages_fit_a_phone(browser: Browser, house: House) -> None:
