@@ -168,7 +168,7 @@ def score_trials(arguments: Sequence[str]) -> bool:
 
 
 def print_trial(one: Verdict) -> None:
-    """Name an edit whose verdict is wrong, and what its trial outcome, as soon as it is known."""
+    """Name an edit whose verdict is wrong, and how its trial ended, as soon as it is known."""
     if one.is_silent and not one.is_harmless:
         sys.stdout.write(f"PASSES {one.title}\n")
     if one.is_harmless and not one.is_silent:
