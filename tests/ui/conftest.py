@@ -1,9 +1,8 @@
 """The story behind a real API process, and a real Chromium that looks at it."""
 
 import contextlib
+import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -11,21 +10,13 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from api.prepared_process import ServingProcess
 from ui.browser.chromium import chromium
 from ui.stories.serve import prepared
 from whence.api.settings import Settings
 from whence.api.ui import FILES
 
 expect.set_options(timeout=20_000)  # of a busy machine; nothing waits longer than it must
-
-SERVE = """
-import socket, sys
-from pathlib import Path
-from whence.api.server.serve import serve
-from whence.api.settings import Settings
-
-serve(Settings(data=Path(sys.argv[1]), store_url=sys.argv[2], open=True), socket.socket(fileno=int(sys.argv[3])))
-"""
 
 
 @pytest.fixture(scope="session")
@@ -39,14 +30,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def serving(settings: Settings) -> Iterator[str]:
     """Serve an API in a process of its own: its address, without a slash at its end."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listening:
-        fd = listening.fileno()
-        command = [sys.executable, "-c", SERVE, str(settings.data), settings.store_url, str(fd)]
-        process = subprocess.Popen(command, pass_fds=[fd], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        assert process.stdout is not None
-        with process, process.stdout:
-            assert process.stdout.readline() == b"ready\n"
+        process = ServingProcess(settings.data, settings.store_url, listening, {"open": settings.open})
+        try:
+            process.wait_until_ready()
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-            process.terminate()
+        finally:
+            process.end(signal.SIGTERM)
 
 
 @pytest.fixture(scope="module")
