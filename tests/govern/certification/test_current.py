@@ -147,3 +147,17 @@ rules:
     rules: Sequence[object] = read_certification(RULES)
     assert len(rules) == 1
     assert DEV in RULES
+
+
+def test_many_datasets_are_certified_as_each_of_them_is_alone(
+    sqlite_store: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many, the lineage is read once for all."""
+    names = [TESTED, REVENUE, TRIAL, raw(REVENUE), BOARD]
+    hole = written(TRIAL, NOW - DAY, 98, columns=False)
+    apply_bodies(sqlite_store, [*fulfilled(REVENUE, NOW), *fulfilled(TESTED, NOW, first=400), hole, *ruled(NOW - DAY)])
+    alone = [certified(sqlite_store, one) for one in names]
+    assert {"certified", "not certified", "no rule"} <= {one.found.status for one in alone}
+    monkeypatch.setattr("whence.govern.certification.current.AT_ONCE", 2)
+    with reading(sqlite_store) as connection:
+        assert list(certify(StoreCatalog(connection), StoreGraph(connection), names, NOW)) == alone

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.govern.certification.judge import CertificationStatus, judge
-from whence.govern.certification.observations import read_facts
+from whence.govern.certification.observations import UpstreamLineage, read_facts, read_lineage
 from whence.govern.certification.records import CERTIFICATION
 from whence.govern.certification.rules import Rule
 from whence.govern.contracts.evaluation.observations import Observed, ids_of
@@ -44,21 +44,52 @@ def certify(
     """
     until = now if at is None else at
     stated = rules_by_namespace(held_rules(CERTIFICATION, catalog, until)) if rules is None else _by_namespace(rules)
-    for first in range(0, len(names), AT_ONCE):
-        some = names[first : first + AT_ONCE]
-        traits = read_all_traits(graph, some)
-        applied = {
-            name: [one for one in stated.get(name.namespace, ()) if one.scope.fits(name, traits[name])] for name in some
-        }
-        facts = read_facts(catalog, graph, {name: found for name, found in applied.items() if found}, now, at)
-        for name in some:
-            tags = traits[name].tags_of("")
+    chunks = [names[first : first + AT_ONCE] for first in range(0, len(names), AT_ONCE)]
+    scoped = [list(_apply_rules(graph, some, stated)) for some in chunks]
+    lineage = _read_shared_lineage(graph, [one.name for some in scoped for one in some if one.rules], at)
+    for several in scoped:
+        facts = read_facts(catalog, graph, {one.name: one.rules for one in several if one.rules}, now, at, lineage)
+        for one in several:
             yield CertifiedDataset(
-                name=name,
-                found=judge(applied[name], facts[name], until) if applied[name] else CertificationStatus(),
-                is_tagged="certified" in tags,
-                is_canonical="canonical" in tags,
+                name=one.name,
+                found=judge(one.rules, facts[one.name], until) if one.rules else CertificationStatus(),
+                is_tagged=one.is_tagged,
+                is_canonical=one.is_canonical,
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ScopedDataset:
+    """A dataset, the rules that fit it, and what people tagged it."""
+
+    name: DatasetName
+    rules: Sequence[Rule]
+    is_tagged: bool
+    is_canonical: bool
+
+
+def _apply_rules(
+    graph: Observed, names: Sequence[DatasetName], stated: Mapping[str, Sequence[Rule]]
+) -> Iterator[_ScopedDataset]:
+    traits = read_all_traits(graph, names)
+    for name in names:
+        tags = traits[name].tags_of("")
+        yield _ScopedDataset(
+            name=name,
+            rules=[one for one in stated.get(name.namespace, ()) if one.scope.fits(name, traits[name])],
+            is_tagged="certified" in tags,
+            is_canonical="canonical" in tags,
+        )
+
+
+def _read_shared_lineage(graph: Observed, names: Sequence[DatasetName], at: int | None) -> UpstreamLineage | None:
+    """The lineage upstream of all datasets, read once: each part of them is made of nearly the same. None if that is
+    too much at once.
+    """
+    if len(names) <= AT_ONCE:
+        return None
+    found = read_lineage(graph, ids_of(graph, names), at)
+    return found if found[0].complete else None
 
 
 def rules_by_namespace(declared: Iterable[DeclaredRule[Rule]]) -> Mapping[str, Sequence[Rule]]:

@@ -21,18 +21,26 @@ from whence.query.sensitivity.whole_graph import WholeGraph
 
 OWNERS = "ownership"
 INDIRECT = "INDIRECT"
+UpstreamLineage = tuple[KnownLineage, Mapping[DatasetName, DatasetName]]
+"""All lineage upstream of some datasets, and the name that it gives to each of them."""
 
 
 def read_facts(
-    catalog: Catalog, graph: Observed, rules: Mapping[DatasetName, Sequence[Rule]], now: int, at: int | None
+    catalog: Catalog,
+    graph: Observed,
+    rules: Mapping[DatasetName, Sequence[Rule]],
+    now: int,
+    at: int | None,
+    shared: UpstreamLineage | None = None,
 ) -> Mapping[DatasetName, Facts]:
     """The facts of the datasets that have rules, as of a time (µs), None: as of `now`, by the current lineage.
+    `shared`: the lineage upstream of them and others, if it is known already.
 
     What is read of a dataset does not depend on its rules, but for how far back its objectives have to be known.
     """
     ids = ids_of(graph, list(rules))
     facets = catalog.facets({id_ for some in ids.values() for id_ in some})
-    lineage, canonical = read_lineage(graph, ids, at)
+    lineage, canonical = shared or read_lineage(graph, ids, at)
     contracts = _contracts(graph, facets, ids, now, at)
     objectives = _objectives(catalog, graph, ids, _days(rules.values()), now if at is None else at)
     checks = {name: _checks(graph, some, at) for name, some in ids.items()}
@@ -50,9 +58,7 @@ def read_facts(
     }
 
 
-def read_lineage(
-    graph: Observed, ids: Mapping[DatasetName, frozenset[int]], at: int | None
-) -> tuple[KnownLineage, Mapping[DatasetName, DatasetName]]:
+def read_lineage(graph: Observed, ids: Mapping[DatasetName, frozenset[int]], at: int | None) -> UpstreamLineage:
     """All lineage upstream of some datasets with their ids, and the name that it gives to each of them."""
     found = WholeGraph(graph, at)
     found.read(sorted({id_ for some in ids.values() for id_ in some}))
