@@ -28,7 +28,7 @@ pictures: .venv/ready-dev .venv/browser ## Take the pictures of the README anew,
 	@PYTHONPATH=tests $(BIN)/python -m ui.stories.pictures $(ARGS)
 
 # In the order of their names: by the number of their tests, the few long ones would come last, and one worker wait.
-# One worker has all that need Kafka (tests/fixtures/scheduling.py).
+# One worker has all that need Kafka (tests/services/scheduling.py).
 test: .venv/ready-dev .venv/browser .venv/node .venv/prepared ## Run all tests, two files at a time (ARGS=... goes to pytest)
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 

@@ -1,21 +1,8 @@
 """What the tests of both packages share."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from xdist.remote import Producer
-    from xdist.scheduler.loadfile import LoadFileScheduling
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "LoadFileScheduling | None":
-    """Let the tests that need a Kafka broker share one."""
-    from fixtures.scheduling import make_scheduler
-
-    return make_scheduler(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

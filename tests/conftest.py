@@ -24,6 +24,8 @@ from whence.store.connection.engine import sqlite_url
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+    from xdist.scheduler.loadfile import LoadFileScheduling
 
 pytest.register_assert_rewrite("chaos.state")  # what they compare is shown when it differs
 
@@ -38,6 +40,15 @@ settings.register_profile(
     "explore", settings.get_profile("whence"), max_examples=100, derandomize=False, print_blob=True
 )
 settings.load_profile("whence")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "LoadFileScheduling | None":
+    """Let the tests that need a Kafka broker share one."""
+    from services.scheduling import make_scheduler
+
+    return make_scheduler(config, log)
+
 
 # The tests run commands thousands of times in one process: the tree of all 150 commands is built once for all.
 vars(typer.testing)["_get_command"] = cache(typer.main.get_command)

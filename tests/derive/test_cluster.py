@@ -20,9 +20,9 @@ from bench.workloads.events import Noise, arrivals
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles
 from fixtures.both_logs import records_of
 from fixtures.logs_of_events import fill
-from fixtures.pipeline_process import derive, driving, has_all, until
 from fixtures.waits import PATIENCE_SECONDS
 from services.kafka_broker import KafkaBroker
+from services.pipeline_process import derive, driving, has_all, until
 from services.postgres_waits import waiting
 from services.spark_cluster import CONF, ENTRY, SparkCluster, running, submit
 from whence.derive.spark.jars import KAFKA, fetch

@@ -22,7 +22,7 @@ from sqlalchemy import Engine
 from api.process import Api, Serving
 from bench.workloads.events import bodies
 from fixtures.logs_of_events import fill
-from fixtures.pipeline_process import derive, driving, has_all, until
+from services.pipeline_process import derive, driving, has_all, until
 from whence.errors import WhenceError
 from whence.log.address import open_log
 from whence.store.connection.engine import open_store, sqlite_url

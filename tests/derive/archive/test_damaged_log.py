@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from fixtures.both_logs import records_of
-from fixtures.pipeline_process import derive, driving, has_all, until
 from fixtures.received_events import append, hourly, segments
+from services.pipeline_process import derive, driving, has_all, until
 from whence.cli.commands.app import app
 from whence.derive.archive.copy import archive_log
 from whence.derive.archive.table import open_archive

@@ -13,7 +13,7 @@ from chaos.processes import children
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles
 from fixtures.both_logs import records_of
 from fixtures.logs_of_events import fill
-from fixtures.pipeline_process import derive, driving, has_all, until
+from services.pipeline_process import derive, driving, has_all, until
 from services.postgres import PostgresProcess
 from whence.log.address import open_log
 from whence.store.connection.engine import open_store

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from bench.workloads.events import Noise, arrivals
 from fixtures.both_logs import records_of
 from fixtures.logs_of_events import fill
-from fixtures.pipeline_process import derive, driving, has_all, until
+from services.pipeline_process import derive, driving, has_all, until
 from whence.derive.progress import write_position
 from whence.derive.rebuild import rebuild
 from whence.derive.sources.log import PIECE_BYTES, LogRange, LogStream
