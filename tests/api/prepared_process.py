@@ -23,12 +23,12 @@ class ServingProcess:
     """A process that serves the API over a data directory and a store, on a socket of the test."""
 
     def __init__(self, data: Path, store_url: str, listening: socket.socket, options: Mapping[str, Any]) -> None:
-        said, saying = _CONTEXT.Pipe(duplex=False)
-        arguments = (str(data), store_url, listening, json.dumps(options), dict(os.environ), saying)
+        read_end, write_end = _CONTEXT.Pipe(duplex=False)
+        arguments = (str(data), store_url, listening, json.dumps(options), dict(os.environ), write_end)
         self._process = _CONTEXT.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
-        saying.close()
-        self._said = said
+        write_end.close()
+        self._read_end = read_end
 
     @property
     def pid(self) -> int:
@@ -38,7 +38,7 @@ class ServingProcess:
 
     def wait_until_ready(self) -> None:
         """Return when it accepts requests. Raises AssertionError if it ends before."""
-        with open(self._said.fileno(), "rb", closefd=False) as lines:
+        with open(self._read_end.fileno(), "rb", closefd=False) as lines:
             assert lines.readline() == b"ready\n"
 
     def end(self, how: signal.Signals) -> None:
@@ -47,15 +47,20 @@ class ServingProcess:
         self._process.join(_END_SECONDS)
         assert self._process.exitcode is not None
         self._process.close()
-        self._said.close()
+        self._read_end.close()
 
 
 def _serve(
-    data: str, store_url: str, listening: socket.socket, options: str, environment: dict[str, str], saying: Connection
+    data: str,
+    store_url: str,
+    listening: socket.socket,
+    options: str,
+    environment: dict[str, str],
+    write_end: Connection,
 ) -> None:
     os.environ.clear()
     os.environ.update(environment)
-    os.dup2(saying.fileno(), 1)  # where it says that it is ready
+    os.dup2(write_end.fileno(), 1)  # where it says that it is ready
     from whence.api.http.rate_limits import RateSettings
     from whence.api.server.serve import serve
     from whence.api.settings import Settings
