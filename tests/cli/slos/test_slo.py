@@ -231,9 +231,10 @@ def test_suggestions_for_named_datasets(data: Path) -> None:
     staging = suggest(data, str(STAGING))
     assert (staging.exit_code, staging.stdout.count("postgres://prod")) == (0, 0)
     assert staging.stdout.count(f'dataset: "{STAGING}"') == 2
-    assert (suggest(data, str(DEV)).exit_code, suggest(data, str(DEV)).stdout) == (
-        0,
-        'version: 1\nservice: "suggested"\nslos: []\n',
+    none = suggest(data, str(DEV))
+    assert (none.exit_code, none.stdout) == (0, 'version: 1\nservice: "suggested"\nslos: []\n')
+    assert none.stderr == (
+        "whence: nothing to suggest (datasets: 1): it takes 10 writes in 30 days, and a target that they kept\n"
     )
     for unknown in ("shop.none", str(LOAD)):
         result = suggest(data, unknown)

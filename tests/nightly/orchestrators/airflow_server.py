@@ -123,6 +123,8 @@ def airflow(home: Path, folder: str = "airflow_dags", dags: int = DAGS) -> Itera
         "AIRFLOW__API__HOST": "127.0.0.1",
         "AIRFLOW__API__WORKERS": "1",
         "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
+        # Its scheduler ends if SQLite is locked for longer than SQLite waits: 5 s, if nothing is set.
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}?timeout={_REPLY_SECONDS}",
         # Airflow kills a task whose request is not answered in time: after 5 s, if nothing is set.
         "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": str(_REPLY_SECONDS),
         "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": "0",

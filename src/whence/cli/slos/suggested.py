@@ -9,8 +9,8 @@ from whence.cli.output.streams import Exit
 from whence.cli.slos.files import open_catalog
 from whence.errors import NodeNotFoundError
 from whence.govern.slos.evaluation.observations import observe_datasets
-from whence.govern.slos.objectives import Lineage, LineageMetric, Objective, Volume
-from whence.govern.slos.suggestions import PERIOD, Suggestion, suggest_objectives, write_suggestions
+from whence.govern.slos.objectives import DAY, Lineage, LineageMetric, Objective, Volume
+from whence.govern.slos.suggestions import LEAST_WRITES, PERIOD, Suggestion, suggest_objectives, write_suggestions
 from whence.model.catalog import EntryFilter, Window
 from whence.model.ids import Kind
 from whence.model.names import DatasetName, parse_node
@@ -31,6 +31,9 @@ def show_suggested(datasets: Sequence[str], url: str, log: str, service: str, as
         catalog = open_catalog(graph, log)
         names = [_named(graph, one) for one in datasets] or _written(catalog)
         found = list(_suggestions(catalog, graph, sorted(set(names)), at))
+    if not found:
+        needed = f"{LEAST_WRITES} writes in {PERIOD // DAY} days, and a target that they kept"
+        sys.stderr.write(f"whence: nothing to suggest (datasets: {len(set(names)):,}): it takes {needed}\n")
     sys.stdout.flush()
     sys.stdout.buffer.write(write_suggestions(service, found).encode())
     sys.stdout.buffer.flush()

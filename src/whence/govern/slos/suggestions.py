@@ -20,7 +20,7 @@ from whence.model.names import DatasetName
 PERIOD = 30 * DAY
 """Of what happened in it, objectives are suggested: the time window that they have, too."""
 _MINUTE, _HOUR = 60_000_000, 3_600_000_000
-_LEAST_WRITES = 10
+LEAST_WRITES = 10
 """Fewer say too little."""
 _LEAST_ROWS = 28
 """Runs with a number of rows: twice the history of the rule of volume."""
@@ -57,7 +57,7 @@ class Suggestion:
 def suggest_objectives(dataset: DatasetName, facts: Facts, at: int) -> Iterator[Suggestion]:
     """Suggest objectives for a dataset by what happened in the `PERIOD` until a time (µs)."""
     writes = [one for one in refreshing(facts.until(at)) if at - PERIOD <= one.time]
-    if len(writes) < _LEAST_WRITES:
+    if len(writes) < LEAST_WRITES:
         return
     gaps = sorted(later.time - earlier.time for earlier, later in pairwise(writes))
     usual = gaps[ceil(len(gaps) * 0.95) - 1]
@@ -72,22 +72,22 @@ def suggest_objectives(dataset: DatasetName, facts: Facts, at: int) -> Iterator[
 
 
 def _suggest_lineage(dataset: DatasetName, facts: Facts, at: int) -> Iterator[Suggestion]:
-    """Bounds of what runs reported of lineage, each if at least `_LEAST_WRITES` runs say."""
+    """Bounds of what runs reported of lineage, each if at least `LEAST_WRITES` runs say."""
     reported = [one for one in facts.until(at).lineage if at - PERIOD <= one.time]
     shares = sorted(one.covered / one.columns for one in reported if one.columns)
-    if len(shares) >= _LEAST_WRITES and (least := _least_share(shares)):
+    if len(shares) >= LEAST_WRITES and (least := _least_share(shares)):
         reason = f"95 % of {len(shares)} runs report sources of at least {least} % of the columns"
         indicator = {"lineage": {"metric": "coverage", "atLeast": f"{least}%"}}
         yield from _with_target(dataset, ("has column lineage", indicator, reason), facts, at)
     delays = sorted(max(one.delay, 0) for one in reported if one.delay is not None)
     usual = delays[ceil(len(delays) * 0.95) - 1] if delays else 0
     limit = next((one for one in _DELAYS if one * _MINUTE >= _SLACK * usual), None)
-    if len(delays) >= _LEAST_WRITES and limit is not None:
+    if len(delays) >= LEAST_WRITES and limit is not None:
         reason = f"95 % of {len(delays)} runs were received within {_length_text(usual)}"
         indicator = {"lineage": {"metric": "captureLatency", "atMost": _limit_text(limit)}}
         yield from _with_target(dataset, ("is captured in time", indicator, reason), facts, at)
     runs = sum(at - PERIOD <= one.time <= at for one in facts.runs)
-    if runs >= _LEAST_WRITES:
+    if runs >= LEAST_WRITES:
         reason = f"{runs} runs of the jobs that write it are known"
         yield from _with_target(dataset, ("loses no runs", {"lineage": {"metric": "loss"}}, reason), facts, at)
 
