@@ -64,6 +64,8 @@ class Comparison:
     survivors: list[Mutant] = field(default_factory=list)
     probed: dict[str, int] = field(default_factory=dict)
     """The databases on which a small change has another value in its place, and none in the answer: how many."""
+    tied: set[int] = field(default_factory=set)
+    """The numbers of databases on which the order of rows decides."""
     executed: set[str] = field(default_factory=set)
     """The small changes that run on a database."""
     others: int = 0
@@ -77,15 +79,13 @@ class Comparison:
         self.others = sum(not one.is_near for one in self.survivors)
         for place, database in enumerate(self.fertile):
             self.laboratory.load(database)
-            if place < _MOST_SPELLED:
+            if place < _MOST_SPELLED and database.number not in self.tied:
                 self._check_spelling()
-            self._kill_mutants()
+            self._kill_mutants(database.number in self.tied)
             if not self.survivors:
                 break
-        if not self._compare_on(range(DATABASES, DATABASES + MORE_DATABASES), self._aimed_database):
-            self.survivors = [
-                one for one in self.survivors if one not in self._open_mutants() or not self.is_same_version(one)
-            ]
+        self.survivors = [one for one in self.survivors if not (one.is_near and self.is_same_version(one))]
+        self._compare_on(range(DATABASES, DATABASES + MORE_DATABASES), self._aimed_database)
 
     def trials_of(self, name: DatasetName) -> Mapping[str, Trial]:
         """What is known of a dataset, with an example of a difference: of its rows (empty), and of its columns."""
@@ -129,7 +129,7 @@ class Comparison:
             if self.laboratory.timeouts >= MOST_TIMEOUTS or process_time() > self.deadline:
                 raise NotTriedError("it takes too long")
             database = database_of(number)
-            if self._compare(database) and self._kill_mutants():
+            if self._compare(database) and self._kill_mutants(database.number in self.tied):
                 self.fertile.append(database)
         return all(one.is_found for one in self.found.values())
 
@@ -142,23 +142,26 @@ class Comparison:
             if not self._is_same(self.laboratory.run(plan), self.laboratory.run(rewritten(plan))):
                 raise NotTriedError("SQLGlot spells it otherwise")
 
-    def _kill_mutants(self) -> bool:
-        """Leave the small changes that the loaded database does not show; whether it shows one of a changed part."""
+    def _kill_mutants(self, is_tied: bool) -> bool:
+        """Leave the small changes that the loaded database does not show; whether it shows one of a changed part.
+
+        `is_tied`: whether the order of rows decides there. Then only another number of rows shows something.
+        """
         if not self.survivors:
             return False
         outcomes = [self.laboratory.run(plan) for plan in self.plans]
-        found = [(one, self._judge(one, outcomes[one.of])) for one in self.survivors]
+        found = [(one, self._judge(one, outcomes[one.of], is_tied)) for one in self.survivors]
         self.others -= sum(judged is None and not one.is_near for one, judged in found)
         self.survivors = [one for one, judged in found if judged is False]
         return any(judged and one.is_near for one, judged in found)
 
-    def _judge(self, mutant: Mutant, outcome: Outcome) -> bool | None:
+    def _judge(self, mutant: Mutant, outcome: Outcome, is_tied: bool) -> bool | None:
         """Whether the loaded database shows a small change; None for one that does not run, or is hidden."""
         found = self.laboratory.run(mutant.plan)
         if isinstance(found, Failure):
             return None if found.is_broken else False
         self.executed.add(mutant.text)
-        if not self._is_same(outcome, found):
+        if not (self._has_same_size if is_tied else self._is_same)(outcome, found):
             return True
         return None if self._is_hidden(mutant) else False
 
@@ -198,7 +201,7 @@ class Comparison:
         return mutated(of, number, self.tables, self.pools, self.seed, self.aim(names))
 
     def _compare(self, database: Database) -> bool:
-        """Whether the base has rows there in all datasets, or changes something, whatever the order of the rows."""
+        """Whether the base has rows there in all datasets, or changes something."""
         before, after = self._run(database)
         if isinstance(before, Failure):
             if before.is_broken:
@@ -224,10 +227,11 @@ class Comparison:
             if others is not None and not isinstance(others[0], Failure) and not isinstance(others[1], Failure):
                 difference.add(others[0][name], others[1][name], other, is_tied, False)
         has_effect = all(self._has_effect(name, before, database) for name in self.found) and bool(database.size)
-        is_fertile = has_effect and not any(tied.values())
-        if is_fertile and len(self.fertile) < _MOST_FERTILE:
+        if any(tied.values()):
+            self.tied.add(database.number)
+        if has_effect and len(self.fertile) < _MOST_FERTILE:
             self.fertile.append(database)
-        return is_fertile
+        return has_effect
 
     def _has_effect(self, name: DatasetName, before: Mapping[DatasetName, Rows], database: Database) -> bool:
         """Whether a query has rows, or a statement changes the table that it writes."""
@@ -242,6 +246,11 @@ class Comparison:
             return False
         open_ = [name for name, difference in self.found.items() if not difference.is_found]
         return all(sorted(one[name].rows) == sorted(other[name].rows) for name in open_)
+
+    def _has_same_size(self, one: Outcome, other: Outcome) -> bool:
+        if isinstance(one, Failure) or isinstance(other, Failure):
+            return False
+        return all(len(one[name].rows) == len(other[name].rows) for name in self.found)
 
     def _run(self, database: Database) -> tuple[Outcome, Outcome]:
         self.laboratory.load(database)

@@ -121,9 +121,16 @@ def _candidates(of: int, plan: Plan, other: Plan) -> Iterator[_Candidate]:
                 is_part = isinstance(node, (exp.Literal, exp.Var)) and node.parent not in kept
                 for changed in others(node):
                     text = f"{node.sql('duckdb')[:60]} as {changed.sql('duckdb')[:60]}"
-                    is_near = is_part or node not in kept
+                    is_near = (is_part or node not in kept) and not _is_of_nulls(node, changed)
                     names = frozenset(_names_beside(node))
                     yield _Candidate(of, (step, number, place), changed, text, is_near, names)
+
+
+def _is_of_nulls(node: exp.Expr, changed: exp.Expr) -> bool:
+    """Whether only the place of NULL differs: most orders are of columns that have none there."""
+    if not isinstance(node, exp.Ordered) or not isinstance(changed, exp.Ordered):
+        return False
+    return node.args.get("desc") == changed.args.get("desc")
 
 
 def _with(plan: Plan, place: int, number: int, tree: exp.Expr) -> Plan:
