@@ -10,11 +10,11 @@ import typer.main
 from sqlalchemy import text
 from typer.testing import CliRunner
 
+from fixtures.migrated_stores import open_migrated
 from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit
 from whence.store.connection.engine import open_store, sqlite_url, writing
 from whence.store.encryption.master_key import create_master
-from whence.store.migrations.migrate import migrate
 
 OTHERWISE = {
     "up": "upgrades it",
@@ -71,11 +71,11 @@ READING = {
 @pytest.fixture(params=ADVICE)
 def other(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
     """A data directory, and what is to be said of it."""
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
+    url = sqlite_url(tmp_path / "store.db")
+    engine = open_migrated(url) if request.param else open_store(url)
     with engine.connect():
         pass
     if request.param:
-        migrate(engine)
         with writing(engine) as connection:
             connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": request.param})
     engine.dispose()
