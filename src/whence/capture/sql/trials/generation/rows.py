@@ -56,9 +56,9 @@ class RowMaker:
         place = self.random.choice(places)
         column = table.columns[place]
         moves = self.pools[column.pool].moves
-        start = self._start_value(table, row, place)
-        move = self.random.choice((None, *moves)) if start is not row[place] else self.random.choice(moves)
-        if start != NULL and (value := moved(start, move, column.shape)) is not None:
+        origin = self._origin(table, row, place)
+        move = self.random.choice((None, *moves)) if origin is not row[place] else self.random.choice(moves)
+        if origin != NULL and (value := moved(origin, move, column.shape)) is not None:
             row[place] = value
 
     def relate(self, table: InputTable, row: list[str]) -> None:
@@ -73,11 +73,11 @@ class RowMaker:
             for other, found in self._joined_rows(table, row)
             for value in _values_of(other, found, relation.names)
         ]
-        starts = of_row if of_row and self.random.random() < 0.6 else joined or of_row
-        if not starts:
+        origins = of_row if of_row and self.random.random() < 0.6 else joined or of_row
+        if not origins:
             return
         move = self.random.choice(relation.moves)
-        if (value := moved(self.random.choice(starts), move, table.columns[place].shape)) is not None:
+        if (value := moved(self.random.choice(origins), move, table.columns[place].shape)) is not None:
             row[place] = value
 
     def _row(
@@ -99,7 +99,7 @@ class RowMaker:
             self.relate(table, row)
         return row
 
-    def _start_value(self, table: InputTable, row: Sequence[str], place: int) -> str:
+    def _origin(self, table: InputTable, row: Sequence[str], place: int) -> str:
         """A value to start from: the row's own, another one of the row, or one of a row that it is joined with."""
         choice, family = self.random.random(), family_of(table.columns[place].shape)
         if choice < 0.4 or not self.known:
