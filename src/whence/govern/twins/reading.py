@@ -49,7 +49,7 @@ def _steps(found: WholeGraph, names: Mapping[int, Node]) -> Mapping[FieldName, S
         if isinstance(source, FieldName) and isinstance(target, FieldName) and source != target:
             one = Step(source, row.type, row.subtype, row.masking, row.description)
             steps.setdefault(target, set()).add(one)
-    return {target: tuple(sorted(some, key=repr)) for target, some in steps.items()}
+    return {target: tuple(some if len(some) == 1 else sorted(some, key=repr)) for target, some in steps.items()}
 
 
 def _certified(traits: Mapping[DatasetName, Traits], statuses: Mapping[DatasetName, str]) -> frozenset[DatasetName]:
