@@ -185,6 +185,18 @@ def test_an_output_without_input_is_an_orphan(store: Engine) -> None:
     assert ("orphan", "blocked", [str(RAW)]) in criteria(judged("model", "shop.raw", where=store, code=5))
 
 
+def test_a_table_of_which_no_run_reports_the_schema_says_what_to_report(store: Engine) -> None:
+    """As a model of dbt without a catalog, even if the sources of its columns are known."""
+    bare = DatasetName(WAREHOUSE, "shop.bare")
+    made = table(bare, of={"a": (RAW, "a")})
+    made["facets"].pop("schema")
+    add(store, [run("bare", [dataset(RAW)], [made], 9)])
+    (finding,) = judged("model", str(bare), where=store, code=7)["findings"]
+    assert "`dbt docs generate`, then `whence capture dbt` once more" in finding["text"]
+    add(store, [run("bare", [dataset(RAW)], [table(bare, "a", of={"a": (RAW, "a")})], 10)])
+    assert judged("model", str(bare), where=store, code=0)["coverage"] == 1.0
+
+
 def test_a_node_of_another_kind_and_an_unknown_one_have_no_verdict(store: Engine) -> None:
     assert whence("model", "train", where=store).exit_code == 2
     assert whence("job", "nothing like it", where=store).exit_code == 1

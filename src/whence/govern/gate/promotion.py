@@ -81,10 +81,16 @@ def judge_promotion(closure: UpstreamClosure, rules: Rules) -> Promotion:
     return Promotion(verdict=verdict, closure=closure, findings=findings)
 
 
+_REPORT_SCHEMA = (
+    "if the schema of an output is missing, report it "
+    "(of dbt: `dbt docs generate`, then `whence capture dbt` once more)"
+)
+
+
 def _coverage(closure: UpstreamClosure, rules: Rules) -> Iterator[Finding]:
     least, coverage = rules.promotion_coverage / 100, closure.coverage
     if coverage is None and not closure.orphans:
-        text = "no column upstream is known, so the coverage of columns is not"
+        text = f"no column upstream is known, so the coverage of columns is not; {_REPORT_SCHEMA}"
         yield Finding(criterion="coverage", text=text, verdict=Verdict.UNKNOWN, nodes=closure.outputs)
     elif coverage is not None and coverage < least:
         text = f"the sources of {coverage:.1%} of the columns upstream are known, less than {least:.0%}"
