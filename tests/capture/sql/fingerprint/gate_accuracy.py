@@ -32,6 +32,7 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Care": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.89},
     "Refactorings": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 1.0},
     "Logistics": {**_BARS, "harmless silent": 0.55},
+    "Grid": dict.fromkeys(_BARS, 0.0),
     "Reviews": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.79},
     WHOLE: {**_BARS, "harmless silent": 0.86, "exact columns": 0.88},
 }
@@ -39,6 +40,8 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
 `Reviews`, when it had 0.83.
 """
+NOT_SCORED_YET = frozenset(("Grid",))
+"""Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""
 
 
 def render(text: str) -> str:
@@ -124,6 +127,7 @@ def corpora(compare: Compare, part: slice = EVERY_EDIT) -> Mapping[str, Callable
         "Care": lambda: query_verdicts("care", compare, part),
         "Refactorings": lambda: query_verdicts("refactorings", compare, part),
         "Logistics": lambda: query_verdicts("logistics", compare, part),
+        "Grid": lambda: query_verdicts("grid", compare, part),
         "Reviews": lambda: review_verdicts(compare, part),
     }
 
@@ -142,7 +146,8 @@ def main() -> None:
         sys.exit(score_trials(sys.argv[2:]))
     scored = {name: list(verdicts()) for name, verdicts in CORPORA.items()}
     is_low = [print_scores(name, of, FLOORS[name]) for name, of in scored.items()]
-    undeclared = [one for name, of in scored.items() if name != "dbt project, keys declared by tests" for one in of]
+    left_out = NOT_SCORED_YET | {"dbt project, keys declared by tests"}
+    undeclared = [one for name, of in scored.items() if name not in left_out for one in of]
     is_low.append(print_scores(WHOLE, undeclared, FLOORS[WHOLE], details=False))
     sys.exit(any(is_low))
 

@@ -10,14 +10,14 @@ import duckdb
 
 from capture.sql.gate_corpus import shop
 from capture.sql.gate_corpus.execution import Database, StatementError, Table
-from capture.sql.gate_corpus.query_edits import CARE, LOGISTICS, SUBSCRIPTIONS, TPCH
-from capture.sql.generated import care, logistics, subscriptions, tpcds, tpch
+from capture.sql.gate_corpus.query_edits import CARE, GRID, LOGISTICS, SUBSCRIPTIONS, TPCH
+from capture.sql.generated import care, grid, logistics, subscriptions, tpcds, tpch
 from capture.sql.oracles.perturbation import Kind, text_of
 
 WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
 """How many databases to have where a query has an answer and where it has none, out of how many."""
 MORE_WITH_ROWS = 48
-"""So many show every column that an edit of `care` or of `logistics` changes."""
+"""So many show every column that an edit of `care`, `logistics` or `grid` changes."""
 _BASE = {
     "i": Kind("INTEGER", (1, 0, 3, 7, 40, -2)),
     "t": Kind("VARCHAR", ("x", "Y ", "", "é'\"x", "z")),
@@ -40,6 +40,8 @@ class DuckDBEngine:
             made = list(_useful((_care(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
         elif statement.startswith(LOGISTICS):
             made = list(_useful((_logistics(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
+        elif statement.startswith(GRID):
+            made = list(_useful((_grid(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
         elif statement != name:
             made = list(_useful((_tpcds(name, seed, versions) for seed in range(TRIED)), versions[0]))
         else:
@@ -149,3 +151,12 @@ def _logistics(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
         connection.execute(sql)
     tables = tuple(f'"{table}"' for table in logistics.tables_of("\n".join(versions)))
     return DuckDBDatabase(connection, logistics.target_of(versions[0]), tables)
+
+
+def _grid(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
+    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
+    connection.execute("SET timezone = 'UTC'")
+    for sql in grid.scripts(seed, versions):
+        connection.execute(sql)
+    tables = tuple(f'"{table}"' for table in grid.tables_of("\n".join(versions)))
+    return DuckDBDatabase(connection, grid.target_of(versions[0]), tables)
