@@ -25,6 +25,7 @@ DAGS = 9
 """The DAGs in `airflow_dags/shop.py`."""
 _PATIENCE_SECONDS = 900
 _REPLY_SECONDS = 120
+_LOCK_SECONDS = 30
 _TURN_SECONDS = 0.5
 _LOCKED = 5
 _ENDED = ("success", "failed")
@@ -124,7 +125,7 @@ def airflow(home: Path, folder: str = "airflow_dags", dags: int = DAGS) -> Itera
         "AIRFLOW__API__WORKERS": "1",
         "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
         # Its scheduler ends if SQLite is locked for longer than SQLite waits: 5 s, if nothing is set.
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}?timeout={_REPLY_SECONDS}",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}?timeout={_LOCK_SECONDS}",
         # Airflow kills a task whose request is not answered in time: after 5 s, if nothing is set.
         "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": str(_REPLY_SECONDS),
         "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": "0",
