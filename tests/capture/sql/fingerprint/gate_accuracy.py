@@ -32,16 +32,14 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Care": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.89},
     "Refactorings": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 1.0},
     "Logistics": {**_BARS, "harmless silent": 0.55},
-    "Grid": dict.fromkeys(_BARS, 0.0),
+    "Grid": {**_BARS, "harmless silent": 0.72, "known": 1.0, "exact columns": 0.96},
     "Reviews": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.79},
-    WHOLE: {**_BARS, "harmless silent": 0.86, "exact columns": 0.88},
+    WHOLE: {**_BARS, "harmless silent": 0.84, "exact columns": 0.88},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
 `Reviews`, when it had 0.83.
 """
-NOT_SCORED_YET = frozenset(("Grid",))
-"""Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""
 
 
 def render(text: str) -> str:
@@ -146,7 +144,7 @@ def main() -> None:
         sys.exit(score_trials(sys.argv[2:]))
     scored = {name: list(verdicts()) for name, verdicts in CORPORA.items()}
     is_low = [print_scores(name, of, FLOORS[name]) for name, of in scored.items()]
-    left_out = NOT_SCORED_YET | {"dbt project, keys declared by tests"}
+    left_out = {"dbt project, keys declared by tests"}
     undeclared = [one for name, of in scored.items() if name not in left_out for one in of]
     is_low.append(print_scores(WHOLE, undeclared, FLOORS[WHOLE], details=False))
     sys.exit(any(is_low))
