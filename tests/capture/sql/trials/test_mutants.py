@@ -17,6 +17,10 @@ MUTATIONS = {
     "SELECT rank() OVER (PARTITION BY a ORDER BY b) FROM t": {"ROW_NUMBER()", "DENSE_RANK()", "b DESC"},
     "SELECT a FROM t WHERE a BETWEEN 1 AND 3": {"(a > 1 AND a <= 3)", "(a >= 1 AND a < 3)"},
     "SELECT coalesce(a, 0) + INTERVAL 30 MINUTE FROM t": {"a", "'31'", "SECOND", "HOUR"},
+    "SELECT coalesce(a, b, 0) FROM t": {"COALESCE(a, b)", "a"},
+    "SELECT a AT TIME ZONE 'Europe/Zurich' FROM t": {"a AT TIME ZONE 'UTC'", "a AT TIME ZONE 'Etc/GMT-2'"},
+    "SELECT lag(a) OVER (ORDER BY b) FROM t": {"LAG(a IGNORE NULLS)", "LEAD(a)"},
+    "SELECT lag(a IGNORE NULLS) OVER (ORDER BY b) FROM t": {"LAG(a)"},
     "SELECT a FROM t UNION SELECT a FROM u": {"SELECT a FROM t UNION ALL SELECT a FROM u"},
 }
 

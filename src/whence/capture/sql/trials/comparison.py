@@ -22,7 +22,7 @@ MORE_DATABASES = 160
 """After the first ones, made for the changed parts and for small changes that none of these show."""
 LEAST_AIMED: Final = 40
 """Of these, even if the first ones show every small change."""
-LEAST_PROBED: Final = 8
+LEAST_PROBED: Final = 12
 """Databases on which a small change has another value in its place. If the answers are the same, the query hides it."""
 LEAST_FILLED: Final = 20
 """Databases on which the base has rows: with fewer, nothing is known."""

@@ -38,15 +38,18 @@ class Mutant:
 
 
 def mutants_of(base: Plan, head: Plan) -> list[Mutant]:
-    """Those of the parts that the other version has not, and some of the rest of the base."""
+    """Those of the parts that the other version has not, and some of the rest of the base.
+
+    The other version is one of them if it is a small change itself: that no database shows it says nothing then.
+    """
     found = [*_candidates(0, base, head), *_candidates(1, head, base)]
     by_chance = sorted(found, key=lambda one: blake2b(one.text.encode(), digest_size=8).digest())
     near = [[one for one in by_chance if one.is_near and one.of == of] for of in (0, 1)]
     far = [one for one in by_chance if not one.is_near and one.of == 0]
     chosen = [*near[0][: MOST_NEAR // 2], *near[1][: MOST_NEAR // 2], *far[:MOST_FAR]]
-    plans, versions = (base, head), {*base.statements, *head.statements}
-    made = ((one, one.tree(plans[one.of])) for one in chosen)
-    return [one.mutant(plans[one.of], tree) for one, tree in made if tree not in versions]
+    made = ((one, (base, head)[one.of], (head, base)[one.of]) for one in chosen)
+    trees = ((one, plan, other, one.tree(plan)) for one, plan, other in made)
+    return [one.mutant(plan, other, tree) for one, plan, other, tree in trees if tree not in plan.statements]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +71,10 @@ class _Candidate:
         next(islice(copy.walk(), place, None)).replace(self.other)
         return copy
 
-    def mutant(self, plan: Plan, tree: exp.Expr) -> Mutant:
+    def mutant(self, plan: Plan, other: Plan, tree: exp.Expr) -> Mutant:
         changed = _with(plan, *self.place[:2], tree)
-        return Mutant(changed, self.of, self.text, self.is_near, self.names, self._probe(plan))
+        probe = None if tree in other.statements else self._probe(plan)
+        return Mutant(changed, self.of, self.text, self.is_near, self.names, probe)
 
     def _probe(self, plan: Plan) -> Plan | None:
         number, of_step, place = self.place

@@ -45,9 +45,13 @@ _COUNTED: Final = (exp.Binary, exp.If, exp.Case, exp.Coalesce, exp.Between, exp.
 """Where a number decides on a value."""
 _NAMED: Final = (exp.EQ, exp.NEQ, exp.In, exp.If, exp.Case, exp.Coalesce, exp.Like, exp.ILike, exp.Nullif, exp.DPipe)
 """Where a text decides on a value."""
+_OF_ROWS: Final = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
+"""Functions that take the value of another row, which may be NULL."""
 _NEVER_NULL: Final = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Count, exp.CountIf, exp.Exists, exp.Is)
 _COMPARED: Final = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _WHOLE: Final = (exp.DType.DATE, exp.DType.INT, exp.DType.BIGINT)
+_ZONES: Final = ("UTC", "Etc/GMT-1", "Etc/GMT-2")
+"""Without summer time: most zones of Europe are one of the last two, in part of the year."""
 _UNITS: Final = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 
 
@@ -182,12 +186,20 @@ def _other_values(node: exp.Expr) -> Iterator[exp.Expr]:
         case exp.Var() if node.name.upper().rstrip("S") in _UNITS:
             place = _UNITS.index(node.name.upper().rstrip("S"))
             yield from (exp.var(_UNITS[n]) for n in (place - 1, place + 1) if 0 <= n < len(_UNITS))
+        case exp.Coalesce() if len(node.expressions) > 1:
+            yield _with_arg(node, "expressions", [one.copy() for one in node.expressions[:-1]])
+        case exp.IgnoreNulls():
+            yield node.this.copy()
+        case exp.AtTimeZone() if isinstance(node.args["zone"], exp.Literal):
+            yield from (_with_arg(node, "zone", exp.Literal.string(zone)) for zone in _ZONES)
         case exp.Cast() if node.to.this in _WHOLE and node.find(exp.Column) is not None:
             yield node.this.copy()
         case exp.Cast() if node.to.is_type(exp.DType.DECIMAL) and len(node.to.expressions) == 2:
             scale = node.to.expressions[1].name
             if scale.isdigit() and int(scale) > 0:
                 yield exp.Round(this=node.copy(), decimals=exp.Literal.number(int(scale) - 1))
+    if isinstance(node, _OF_ROWS) and isinstance(node.parent, exp.Window):
+        yield exp.IgnoreNulls(this=node.copy())
     if isinstance(node, _DROPPED) and isinstance(node.this, exp.Expr):
         yield node.this.copy()
 
