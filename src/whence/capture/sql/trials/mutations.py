@@ -49,6 +49,7 @@ _OF_ROWS: Final = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValu
 """Functions that take the value of another row, which may be NULL."""
 _NEVER_NULL: Final = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Count, exp.CountIf, exp.Exists, exp.Is)
 _COMPARED: Final = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+_CASED: Final = (exp.Upper, exp.Lower)
 _WHOLE: Final = (exp.DType.DATE, exp.DType.INT, exp.DType.BIGINT)
 _ZONES: Final = ("UTC", "Etc/GMT-1", "Etc/GMT-2")
 """Without summer time: most zones of Europe are one of the last two, in part of the year."""
@@ -141,7 +142,8 @@ def _other_conditions(node: exp.Expr) -> Iterator[exp.Expr]:
     if isinstance(node, _COMPARED) and _may_be_null(node):
         yield exp.Coalesce(this=node.copy(), expressions=[exp.true()])
     if isinstance(node, (exp.EQ, exp.NEQ)) and _compares_texts(node):
-        yield type(node)(this=exp.Lower(this=node.this.copy()), expression=exp.Lower(this=node.expression.copy()))
+        if not isinstance(node.this, _CASED) and not isinstance(node.expression, _CASED):
+            yield type(node)(this=exp.Lower(this=node.this.copy()), expression=exp.Lower(this=node.expression.copy()))
         yield type(node)(this=exp.Trim(this=node.this.copy()), expression=node.expression.copy())
 
 
