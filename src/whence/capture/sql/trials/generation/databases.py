@@ -11,6 +11,7 @@ _SIZES: Final = (3, 6, 1, 8, 12, 2, 5, 10, 4, 12, 7, 30, 9)
 _SPARSE: Final = (4, 7, 10)
 """Groups of a database with about one row in each."""
 _NEARNESS: Final = (0.0, 0.2, 0.4, 0.8)
+_BARENESS: Final = (0.0, 0.0, 0.1, 0.3)
 
 
 def make_database(number: int, tables: Sequence[InputTable], pools: Mapping[str, Pool], seed: str) -> Database:
@@ -31,7 +32,8 @@ def make_database(number: int, tables: Sequence[InputTable], pools: Mapping[str,
     if is_deep:
         absent, strictness = random.choice((0.0, 0.1)), 0.95
     emptied = number - 1 if number <= min(len(tables), 4) and len(tables) > 1 else None
-    maker = RowMaker(random, pools, focused, absent, strictness, random.choice(_NEARNESS))
+    shares = random.choice(_NEARNESS), random.choice(_BARENESS)
+    maker = RowMaker(random, pools, focused, absent, strictness, *shares)
     rows: dict[int, tuple[Row, ...]] = {}
     places = list(range(len(tables)))
     random.shuffle(places)
@@ -129,6 +131,9 @@ def _mutate(maker: RowMaker, table: InputTable, rows: list[list[str]], names: fr
     if 0.1 <= choice < 0.2:
         return
     kind = random.random()
+    if kind < 0.05:
+        maker.bare(table, rows[place])
+        return
     if kind < 0.3:
         maker.relate(table, rows[place])
         return

@@ -10,12 +10,13 @@ from whence.capture.sql.trials.generation.tables import NULL, InputTable, Pool, 
 
 _MOST_KNOWN: Final = 40
 _TRIES: Final = 8
+_BARE: Final = 0.6
 
 
 @dataclass(slots=True)
 class RowMaker:
     """Makes the rows of one database. `focused`: the few values that most rows have, by pool; `nearness`: the share of
-    rows that are made of another one by a step.
+    rows that are made of another one by a step; `bareness`: of those that lose about half of their values together.
     """
 
     random: Random
@@ -24,6 +25,7 @@ class RowMaker:
     absent: float = 0.0
     strictness: float = 0.0
     nearness: float = 0.0
+    bareness: float = 0.0
     known: list[tuple[InputTable, Row]] = field(default_factory=list)
     """The rows so far."""
 
@@ -61,6 +63,14 @@ class RowMaker:
         if origin != NULL and (value := moved(origin, move, column.shape)) is not None:
             row[place] = value
 
+    def bare(self, table: InputTable, row: list[str]) -> None:
+        """Take values from a row, not those by which rows are grouped: what is a default for several needs them all
+        to be NULL.
+        """
+        for place, column in enumerate(table.columns):
+            if column.is_named and not self.pools[column.pool].is_grouping and self.random.random() < _BARE:
+                row[place] = NULL
+
     def relate(self, table: InputTable, row: list[str]) -> None:
         """Give a row a value that is as far from another one as a query compares them."""
         related = [(place, one) for place, column in enumerate(table.columns) for one in column.relations]
@@ -97,6 +107,8 @@ class RowMaker:
             self.move(table, row)
         if random.random() < self.nearness:
             self.relate(table, row)
+        if random.random() < self.bareness:
+            self.bare(table, row)
         return row
 
     def _origin(self, table: InputTable, row: Sequence[str], place: int) -> str:
