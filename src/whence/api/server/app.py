@@ -40,7 +40,6 @@ from whence.api.operations.contract_counts import ContractWatch, read_contract_c
 from whence.api.operations.status import StatusWatch
 from whence.api.policies import declared_routes as policy_declarations
 from whence.api.policies import routes as policy_routes
-from whence.api.policies.recording import evaluate_declared_rules
 from whence.api.reports import routes as report_routes
 from whence.api.server.openapi import Described
 from whence.api.server.services import Services, open_services, run_services, share
@@ -65,7 +64,6 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
     `clock` is the time for answers that depend on it. Raises StoreError if the security database does not respond.
     """
-    services = open_services(settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -84,12 +82,11 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         redoc_url=None,
         telemetry={**TELEMETRY, "tracing": is_traced()},  # else FastAPI would look for a provider in each request
     )
+    services = open_services(settings, lambda: app.state.security)
     share(app, services, clock)
     app.add_middleware(EncodedPaths)
     app.add_middleware(FastPath, collector=services.collector)
     security = secure(app, settings)
-    if security:
-        services.rules.read = partial(evaluate_declared_rules, services.engine, security=security.engine)
     evidence = _schedule_evidence(settings, app)
     problems.install(app)
     _include_routes(app, settings, services, security)

@@ -29,6 +29,7 @@ from whence.api.requests.recent_labels import warm_labels
 from whence.api.requests.recent_standings import recent_standings, recent_twins
 from whence.api.settings import Settings
 from whence.api.slos.recording import SloRecording, evaluate_store
+from whence.govern.rule_states.current import EvaluatedRules
 from whence.govern.slos.received_times import ReceivedTimes
 from whence.log import Log
 from whence.log.group_commit import GroupCommit
@@ -68,9 +69,9 @@ class Services:
         return (self.slos, self.rules, self.incidents, *((self.outbox,) if self.outbox else ()))
 
 
-def open_services(settings: Settings) -> Services:
-    """Make the services of one data directory and one store. Raises ArtifactError, RulesFileError for a file of
-    receivers that cannot be read.
+def open_services(settings: Settings, security: Callable[[], Engine | None]) -> Services:
+    """Make the services of one data directory and one store. `security` gives the security database, once it is
+    open; None if Whence runs open. Raises ArtifactError, RulesFileError for a file of receivers that cannot be read.
     """
     log = settings.log
     commit = GroupCommit(log.open_writer, settings.commit)
@@ -78,6 +79,10 @@ def open_services(settings: Settings) -> Services:
     progress = ProgressWatch(partial(read_progress, engine))
     collector = Collector(settings, commit)
     received = ReceivedTimes(log)
+
+    def evaluate_rules(now: int) -> EvaluatedRules:
+        return evaluate_declared_rules(engine, now, security())
+
     return Services(
         log=log,
         engine=engine,
@@ -88,7 +93,7 @@ def open_services(settings: Settings) -> Services:
         arrays=AdjacencyCache(settings.data / "edges.csr"),
         received=received,
         slos=SloRecording(log, progress, collector, partial(evaluate_store, engine, read_received=received)),
-        rules=RuleRecording(log, progress, collector, partial(evaluate_declared_rules, engine), "declared rules"),
+        rules=RuleRecording(log, progress, collector, evaluate_rules, "declared rules"),
         incidents=IncidentRecording(log, progress, collector, partial(compute_incidents, engine), "incidents"),
         outbox=make_outbox(settings.receivers, log, progress, collector, engine) if settings.receivers else None,
     )

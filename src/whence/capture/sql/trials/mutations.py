@@ -1,6 +1,6 @@
 """Small changes of one part of a query, as somebody might make by mistake."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -118,9 +118,9 @@ def _other_literals(node: exp.Literal) -> Iterator[exp.Expr]:
         yield from _next_numbers(node, exp.Literal.number)
 
 
-def _next_numbers(node: exp.Literal, make: object) -> Iterator[exp.Expr]:
+def _next_numbers(node: exp.Literal, make: Callable[[str], exp.Expr]) -> Iterator[exp.Expr]:
     if node.this.isdigit():
-        yield make(str(int(node.this) + 1))  # type: ignore[operator]
+        yield make(str(int(node.this) + 1))
 
 
 def _other_conditions(node: exp.Expr) -> Iterator[exp.Expr]:

@@ -51,7 +51,7 @@ class Uses:
     """All names in the queries."""
     has_star: bool = False
     relations: dict[frozenset[str], Hints] = field(default_factory=dict)
-    """What is said of columns that are compared with each other."""
+    """The comparisons of columns with each other."""
     sources: dict[str, frozenset[str]] = field(default_factory=dict)
     """The names that each alias is made of."""
 
