@@ -16,8 +16,8 @@ from whence.govern.retention import apply_plan, open_plan
 from whence.log.segments.log import SegmentLog
 from whence.model.names import DatasetName
 from whence.query.answers.values import Question
-from whence.query.questions.lineage import downstream, upstream
-from whence.query.rendering.answers import answer_document
+from whence.query.questions.lineage import reach_downstream, reach_upstream
+from whence.query.rendering.listings import lineage_listing
 from whence.store.connection.engine import read_progress, reading, sqlite_url, writing
 from whence.store.connection.lock import hold_derive_lock
 from whence.store.connection.vacuum import measure_store, shrink_store
@@ -70,7 +70,9 @@ def answers(engine: Engine) -> list[Json]:
         graph = StoreGraph(connection)
         names = [DatasetName(*row) for row in connection.execute(select(dataset.c.namespace, dataset.c.name))]
         found = [
-            answer_document(ask(graph, name, Question())) for name in sorted(names) for ask in (upstream, downstream)
+            lineage_listing(reach(graph, name, Question())).document()
+            for name in sorted(names)
+            for reach in (reach_upstream, reach_downstream)
         ]
     for answer in found:
         for edge in answer["edges"]:

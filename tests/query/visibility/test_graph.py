@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,13 +15,12 @@ from query.worlds.random_worlds import World, load, nodes_of
 from whence.errors import NodeNotFoundError
 from whence.model.access import OPEN, Grant, Hiding, Role, Viewer
 from whence.model.names import FieldName, JobName, Node
-from whence.query.answers.values import Answer, Paths, Question
+from whence.query.answers.values import Answer, Question
 from whence.query.lookup.resolve import resolve
 from whence.query.lookup.search import search
 from whence.query.questions.lineage import downstream, reach_downstream, reach_upstream, upstream
 from whence.query.questions.paths import paths
-from whence.query.rendering.answers import answer_document, found_document, paths_document
-from whence.query.rendering.listings import found_listing, lineage_listing
+from whence.query.rendering.listings import Listing, found_listing, lineage_listing, paths_listing
 from whence.query.traversal.evidence import prove
 from whence.query.visibility.graph import seen_by
 from whence.query.visibility.visible_ids import QuestionGraph
@@ -81,8 +81,8 @@ def check(one: World, rule: Policy, graph: QuestionGraph, dice: random.Random) -
     _check_found(one, rule, names.names)
     proved = [prove(asked, edge, None) for edge in answer.edges]
     reach = reach_upstream if ask is upstream else reach_downstream
-    tables = lineage_listing(reach(asked, root, question)).csv(), found_listing(names).csv()
-    _check_silence(one, rule, answer, found, proved, found_document(names), tables)
+    listings = lineage_listing(reach(asked, root, question)), paths_listing(found), found_listing(names)
+    _check_silence(one, rule, listings, (answer, found, proved))
 
 
 def _known(one: World, rule: Policy, node: Node) -> Node | None:
@@ -120,9 +120,9 @@ def _check_found(one: World, rule: Policy, names: tuple[Node, ...]) -> None:
     assert all(_known(one, rule, name) == name for name in names)
 
 
-def _check_silence(one: World, rule: Policy, answer: Answer, found: Paths, *more: Any) -> None:
-    documents = json.dumps([answer_document(answer), paths_document(found)])
-    dump = f"{documents}{answer}{found}{more}"
+def _check_silence(one: World, rule: Policy, listings: Sequence[Listing], answers: Any) -> None:
+    documents = json.dumps([listing.document() for listing in listings])
+    dump = f"{documents}{[listing.csv() for listing in listings]}{answers}"
     assert not [text for text in forbidden(one, rule) if text in dump]
 
 

@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from whence.capture.dbt.artifacts.columns import fold_columns
 from whence.capture.dbt.artifacts.connection import Warehouse
 from whence.capture.dbt.artifacts.ephemeral import PREFIX, split_ephemeral
-from whence.capture.dbt.artifacts.files import read_project
 from whence.capture.dbt.artifacts.names import Names, names
 from whence.capture.dbt.artifacts.project import Node, Project
 from whence.capture.dbt.compiled.declared_keys import declared_keys
@@ -30,11 +28,6 @@ _SETTINGS = (
     "sql_header",
 )
 """Settings that decide on the rows of a table, beside its query."""
-
-
-def read_code(target: Path, warehouse: Warehouse) -> ProjectCode:
-    """The code of a `target/` directory. Raises ArtifactError without a readable manifest."""
-    return project_code(read_project(target), warehouse)
 
 
 def project_code(project: Project, warehouse: Warehouse) -> ProjectCode:

@@ -1,14 +1,14 @@
 """A folder of SQL files at the two ends of a change: what they build, column by column, and the edges of their code."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 import msgspec
 
 from whence.capture.sql import Catalog
-from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.code import ProjectCode, code_of_files
 from whence.capture.sql.fingerprint.projects.versions import compare_files
 from whence.capture.sql.trials.refinement import try_changes
 from whence.capture.sql_log import Settings
@@ -104,14 +104,8 @@ def _files(change: Change, commit: str, folder: SqlFolder) -> Mapping[str, str]:
 
 
 def _project(files: Mapping[str, str], folder: SqlFolder) -> ProjectCode:
-    return ProjectCode(
-        dialect=folder.dialect,
-        namespace=folder.namespace,
-        codes=tuple(Code(file=path, sql=text, content=text) for path, text in sorted(files.items())),
-        columns=folder.columns,
-        types=folder.types,
-        defaults=folder.defaults,
-    )
+    code = code_of_files(files, folder.dialect, folder.namespace, folder.columns, folder.defaults)
+    return replace(code, types=folder.types)
 
 
 def _edges(settings: Settings, path: str, text: str) -> CodeEdges:

@@ -103,11 +103,6 @@ class Notice:
     goes_on: bool = False
 
     @property
-    def open_symptoms(self) -> tuple[Symptom, ...]:
-        """Those that hold."""
-        return () if self.state.is_over else tuple(one for one in self.symptoms if one.until is None)
-
-    @property
     def is_over(self) -> bool:
         """Whether receivers may close what they know it by."""
         return self.state.is_over and not self.goes_on

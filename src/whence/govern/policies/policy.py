@@ -8,7 +8,6 @@ from whence.govern.policies.conditions import Condition
 from whence.govern.policies.estate import Estate, Subject
 from whence.model.names import Node
 from whence.model.sensitivity import Grade
-from whence.query.sensitivity.marks import CATEGORIES
 
 
 class Outcome(StrEnum):
@@ -110,11 +109,6 @@ class PolicyFile:
     def functions(self) -> frozenset[tuple[str, Grade]]:
         """What each declassifying function leaves, by its lower-case name."""
         return frozenset((one.function.casefold(), one.grade) for one in self.declassifiers)
-
-    @property
-    def known_categories(self) -> frozenset[str]:
-        """The categories that labels can have."""
-        return frozenset(CATEGORIES) | self.categories.keys()
 
     def at(self, time: int) -> "PolicyFile":
         """The policies at a time (µs), without the exceptions that are over."""

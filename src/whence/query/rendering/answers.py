@@ -14,11 +14,6 @@ from whence.query.rendering import documents
 Json = dict[str, Any]
 
 
-def answer_document(answer: Answer) -> Json:
-    """The nodes upstream or downstream of a node."""
-    return {**answer_head(answer), **completeness_document(answer.completeness), **answer_part(answer)}
-
-
 def answer_head(answer: Answer) -> Json:
     """The head of an answer: its question."""
     return {
@@ -38,12 +33,6 @@ def answer_part(answer: Answer) -> Json:
     }
 
 
-def paths_document(paths: Paths) -> Json:
-    """The paths between two nodes."""
-    found = [path_document(path) for path in paths.paths]
-    return {**paths_head(paths), **completeness_document(paths.completeness), "paths": found}
-
-
 def paths_head(paths: Paths) -> Json:
     """The head of paths: their question."""
     return {
@@ -51,16 +40,6 @@ def paths_head(paths: Paths) -> Json:
         "target": str(paths.target),
         "grain": paths.grain,
         "types": sorted(paths.types),
-    }
-
-
-def found_document(found: Found) -> documents.Found:
-    """Search results."""
-    return {
-        "text": found.text,
-        "complete": found.complete,
-        "not_labelled": found.not_labelled,
-        "nodes": hit_documents(found, 0, None),
     }
 
 

@@ -1,6 +1,5 @@
 """Events by time, and counts over time."""
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -79,12 +78,6 @@ def count_known(connection: Connection, kind: Kind, times: Sequence[int], scope:
     own = (listed(table), *in_scope(connection, table, scope))
     counted = connection.execute(select(bucket.label("b"), func.count()).where(*own).group_by("b")).all()
     return [sum(count for place, count in counted if place <= at) for at in range(len(times))]
-
-
-def count_spaces(first_seen: Sequence[int], times: Sequence[int]) -> Sequence[int]:
-    """How many of these were seen before each time."""
-    ordered = sorted(first_seen)
-    return [bisect_right(ordered, time - 1) for time in times]
 
 
 def _events() -> Select[Any]:
