@@ -165,3 +165,11 @@ def read_version(node: Node) -> int:
 def _hint(key: str, known: Mapping[str, Reader]) -> str:
     close = get_close_matches(key, known, 1)
     return f"; did you mean {close[0]!r}?" if close else f"; choose one of {', '.join(known)}"
+
+
+def read_subject(node: Node) -> str:
+    """The subject of a grant. Raises RulesFileError."""
+    kind, colon, name = (text := node.filled()).partition(":")
+    if kind not in ("key", "user", "group") or not colon or not name:
+        raise node.mistake("write whom grants name: key:NAME, user:SUBJECT or group:NAME")
+    return text

@@ -27,7 +27,7 @@ from whence.govern.notifications.receivers import Receivers
 from whence.govern.notifications.receivers_file import read_receivers
 from whence.log.segments.log import SegmentLog
 from whence.model.access import OPEN as EVERYBODY
-from whence.model.access import Viewer
+from whence.model.access import Grant, Role, Viewer
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, run_event
@@ -211,5 +211,5 @@ def test_a_notice_says_what_is_downstream_and_when_it_was_last_well(store: Engin
     assert "1 dataset: mart.revenue" in [each.text for each in act.notice.details]
     assert lines["Last successful run"].startswith("load at 2026-11-27 00:30 UTC")
     assert reader.add_to(Act(notice=one.notices[0], receiver="pager")).notice == act.notice
-    limited = act.notice.seen_by(("postgres://staging*",))
+    limited = act.notice.seen_by(Viewer(name="receiver", grants=(Grant(Role.READER, "postgres://staging*"),)))
     assert limited.details == ()

@@ -19,6 +19,8 @@ from whence.govern.notifications.outbox import DAY, Delivery, Notices, find_aler
 from whence.govern.notifications.receipts import Receipts, receipt_of, receipts_of
 from whence.govern.notifications.receivers_file import read_receivers
 from whence.govern.notifications.rendering.alertmanager import Alert
+from whence.model.access import OPEN as WHOLE
+from whence.model.access import Grant, Role, Viewer
 from whence.model.names import DatasetName
 from whence.model.records.incidents import IncidentActRecord
 from whence.model.records.notifications import ReceiptRecord
@@ -166,8 +168,8 @@ def test_names_of_checks_are_for_those_who_see_everything(kind: FindingKind) -> 
     (notices,) = list_notices([one], opened, {}, NOW)
     shown = notices.notices[0]
     assert "in_secret_table" in shown.title
-    assert shown.seen_by(("*",)) == shown
-    limited = shown.seen_by(("postgres://prod",))
+    assert shown.seen_by(WHOLE) == shown
+    limited = shown.seen_by(Viewer(name="receiver", grants=(Grant(Role.READER, "postgres://prod"),)))
     assert "secret" not in repr((limited.title, [(item.node, item.rule, item.text) for item in limited.symptoms]))
     assert limited.title.endswith({"check": "a check fails", "contract": "a rule of its contract is violated"}[kind])
     assert len(limited.symptoms) == 2

@@ -126,7 +126,7 @@ class Outbox:
         """
         if not await self._is_current():
             return 0
-        receivers, began = self._receivers(), time.time()
+        receivers, began = await asyncio.to_thread(self._receivers), time.time()
         state = await asyncio.to_thread(self._read, int(began * 1e6))
         self.took = time.time() - began
         stored = {one.act for one in state.receipts}

@@ -1,7 +1,7 @@
 """The outbox of a server: what it reads from the store, and where it appends receipts."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,26 +18,39 @@ from whence.govern.notifications.incident_notices import list_notices
 from whence.govern.notifications.receipts import list_receipts
 from whence.govern.notifications.receivers import Receivers
 from whence.govern.notifications.receivers_file import read_receivers
+from whence.govern.notifications.viewers import limit_receivers
 from whence.govern.retraining.reading import read_triggers
 from whence.govern.retraining.triggers import RetrainRoute
 from whence.log import Log
 from whence.openlineage.authority.restrictions import FULL
 from whence.store.connection.lock import hold_outbox_lock
+from whence.store.security.database import read_security
+from whence.store.security.policy import read_policy
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
 
 log = logging.getLogger(__name__)
 
 
-def make_outbox(file: Path, event_log: Log, progress: ProgressWatch, collector: Collector, engine: Engine) -> Outbox:
-    """The outbox for a file of receivers. Raises ArtifactError, RulesFileError."""
+def make_outbox(
+    file: Path,
+    event_log: Log,
+    progress: ProgressWatch,
+    collector: Collector,
+    engine: Engine,
+    security: Callable[[], Engine | None],
+) -> Outbox:
+    """The outbox for a file of receivers. `security`: see `open_services`. Raises ArtifactError, RulesFileError."""
     receivers = ReceiversOnDisk(file)
+
+    def read_limited() -> Receivers:
+        return limit_by_policy(receivers.read(), security())
 
     async def append(bodies: Sequence[bytes]) -> object:
         return await collector.take(bodies, FULL)
 
     return Outbox(
-        receivers.read,
+        read_limited,
         lambda now: read_outbox_state(engine, now, receivers.read().retrain),
         append,
         partial(is_current, event_log, progress),
@@ -57,6 +70,14 @@ def read_outbox_state(engine: Engine, now: int, retrain: Sequence[RetrainRoute] 
         notices = list_notices(found.incidents, found.transitions, traits, now)
         triggers = list(read_triggers(catalog, graph, retrain, found.incidents, now))
         return OutboxState(incidents=notices, receipts=receipts, triggers=triggers)
+
+
+def limit_by_policy(found: Receivers, security: Engine | None) -> Receivers:
+    """The receivers, limited by the access policy as it is now; None: Whence runs open. Raises StoreError."""
+    if security is None:
+        return found
+    with read_security(security) as connection:
+        return limit_receivers(found, read_policy(connection))
 
 
 class ReceiversOnDisk:

@@ -83,6 +83,8 @@ def open_services(settings: Settings, security: Callable[[], Engine | None]) -> 
     def evaluate_rules(now: int) -> EvaluatedRules:
         return evaluate_declared_rules(engine, now, security())
 
+    receivers = settings.receivers
+    outbox = make_outbox(receivers, log, progress, collector, engine, security) if receivers else None
     return Services(
         log=log,
         engine=engine,
@@ -95,7 +97,7 @@ def open_services(settings: Settings, security: Callable[[], Engine | None]) -> 
         slos=SloRecording(log, progress, collector, partial(evaluate_store, engine, read_received=received)),
         rules=RuleRecording(log, progress, collector, evaluate_rules, "declared rules"),
         incidents=IncidentRecording(log, progress, collector, partial(compute_incidents, engine), "incidents"),
-        outbox=make_outbox(settings.receivers, log, progress, collector, engine) if settings.receivers else None,
+        outbox=outbox,
     )
 
 

@@ -15,7 +15,7 @@ from whence.errors import DeliveryError, RulesFileError
 from whence.govern.notifications.adapters.http import Http, open_http
 from whence.govern.notifications.deliver import deliver, kind_of, place_text, preview
 from whence.govern.notifications.notice import Act, Detail, Link, Notice, Severity, State, Symptom
-from whence.govern.notifications.receivers import Receiver, Receivers
+from whence.govern.notifications.receivers import EVERYTHING, Receiver, Receivers
 from whence.govern.notifications.receivers_file import read_receivers
 from whence.govern.notifications.report_schedules import ReportSchedule
 from whence.model.names import DatasetName
@@ -155,7 +155,8 @@ def _act(one: Receiver, notice: Notice) -> Act:
 
 def _lines(found: Receivers) -> Iterator[str]:
     for one in found.receivers:
-        limit = "" if one.namespaces == ("*",) else f"  sees {safe(', '.join(one.namespaces))}"
+        limit = "" if one.namespaces == EVERYTHING else f"  sees {safe(', '.join(one.namespaces))}"
+        limit = f"  reads as {safe(one.reader)}" if one.reader else limit
         yield f"{safe(one.name)}  {kind_of(one)}  {safe(place_text(one))}{limit}"
     for schedule in found.reports:
         due = iso(schedule.next_due(time.time_ns() // 1_000))
@@ -170,6 +171,7 @@ def _document(one: Receiver) -> dict[str, Any]:
         "kind": kind_of(one),
         "place": place_text(one),
         "namespaces": list(one.namespaces),
+        "reader": one.reader or None,
     }
 
 

@@ -101,7 +101,7 @@ def place_text(receiver: Receiver) -> str:
 
 def _seen(receiver: Receiver, act: Act) -> Act:
     def seen(one: Any) -> Any:
-        return one.seen_by(receiver.namespaces)
+        return one.seen_by(receiver.viewer)
 
     return replace(act, notice=seen(act.notice), earlier=tuple(map(seen, act.earlier)))
 

@@ -7,6 +7,7 @@ from whence.govern.incidents.detail import IncidentDetail, LastGood
 from whence.govern.incidents.impact import Downstream
 from whence.govern.notifications.notice import Detail
 from whence.govern.notifications.rendering.texts import minute
+from whence.model.names import FieldName
 from whence.query.diagnosis.diagnosis import PossibleCause
 
 _MOST_UPSTREAM, _MOST_VIOLATIONS, _MOST_BUDGETS, _MOST_EVIDENCE, _MOST_NAMED = 5, 3, 3, 2, 3
@@ -30,7 +31,8 @@ def _impact(one: IncidentDetail) -> Iterator[Detail]:
         count = (
             f"{kind.total:,} {kind.kind.lower()}{'s' * (kind.total != 1)}{'' if one.impact_complete else ' or more'}"
         )
-        yield Detail(label="Downstream", text=f"{count}{_named(kind)}", nodes=tuple(node.name for node in kind.nearest))
+        names = tuple(node.name for node in kind.nearest[:_MOST_NAMED])
+        yield Detail(label="Downstream", text=f"{count}{_named(kind)}", nodes=names, plain=count)
 
 
 def _named(kind: Downstream) -> str:
@@ -71,7 +73,8 @@ def _violations(one: IncidentDetail) -> Iterator[Detail]:
     for each in one.contract_violations[:_MOST_VIOLATIONS]:
         column = f".{each.column}" if each.column else ""
         text = f"{name_of(each.dataset)}{column}: {each.rule} since {minute(each.since)}"
-        yield Detail(label="Contract violated", text=text)
+        nodes = (FieldName(each.dataset, each.column),) if each.column else ()
+        yield Detail(label="Contract violated", text=text, nodes=nodes)
     if not one.violations_complete:
         yield Detail(label="Contract violated", text="perhaps others: not everything was read")
 

@@ -1,12 +1,11 @@
 """What receivers are notified of: an incident after one of its transitions."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
 
 from whence.govern.gate.impact import is_hidden, subject_of
-from whence.model.access import matches_pattern
+from whence.model.access import Viewer
 from whence.model.ids import netstrings
 from whence.model.names import DatasetName, Node
 
@@ -54,11 +53,15 @@ class Symptom:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """A line of the payload, such as the last successful run. `nodes`: all that it names; none: that is not known."""
+    """A line of the payload, such as the last successful run. `nodes`: all that it names; none: that is not known.
+
+    `plain`: the text without names; empty: without them nothing is left of it.
+    """
 
     label: str
     text: str
     nodes: tuple[Node, ...] = ()
+    plain: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,15 +115,15 @@ class Notice:
         """The namespace of the root."""
         return subject_of(self.root).namespace
 
-    def seen_by(self, namespaces: Sequence[str]) -> "Notice":
-        """The notice without whatever is outside of the namespaces (patterns): counted, and not named. Free texts may
-        name anything, so only those who see everything get them.
+    def seen_by(self, viewer: Viewer) -> "Notice":
+        """The notice without whatever a viewer may not see: counted, and not named. Free texts may name anything, so
+        only those who see everything get them.
         """
 
         def can_see(*nodes: Node) -> bool:
-            return all(_can_see(one, namespaces) for one in nodes)
+            return all(_can_see(one, viewer) for one in nodes)
 
-        if "*" in namespaces:
+        if viewer.can_see_all:
             return self
         symptoms = tuple(
             replace(one, rule=one.plain or one.rule, text="") for one in self.symptoms if can_see(one.node)
@@ -130,7 +133,11 @@ class Notice:
             title=self.plain_title or self.title,
             symptoms=symptoms,
             unseen=self.unseen + len(self.symptoms) - len(symptoms),
-            details=tuple(one for one in self.details if one.nodes and can_see(*one.nodes)),
+            details=tuple(
+                one if one.nodes and can_see(*one.nodes) else replace(one, text=one.plain, nodes=())
+                for one in self.details
+                if one.plain or (one.nodes and can_see(*one.nodes))
+            ),
             links=tuple(one for one in self.links if can_see(*one.nodes)),
         )
         if can_see(self.root):
@@ -175,7 +182,5 @@ def digest(*parts: str) -> str:
     return sha256(netstrings(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _can_see(node: Node, namespaces: Sequence[str]) -> bool:
-    if is_hidden(node):
-        return False
-    return any(matches_pattern(one, subject_of(node).namespace) for one in namespaces)
+def _can_see(node: Node, viewer: Viewer) -> bool:
+    return not is_hidden(node) and viewer.can_see(node)

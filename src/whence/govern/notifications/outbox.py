@@ -85,7 +85,7 @@ def find_alerts(
         act = Act(notice=one.current, receiver=receiver.name)
         is_old = one.current.state.is_over and one.current.at < now - REPEATED
         if not is_old and receipts.knows(act):
-            made = alerts(one.current.seen_by(receiver.namespaces), now, base)
+            made = alerts(one.current.seen_by(receiver.viewer), now, base)
             labels = [alert["labels"] for alert in made]
             gone = (alert for alert in earlier.get(one.current.incident, ()) if alert["labels"] not in labels)
             found[one.current.incident] = [*made, *(ended(alert, now) for alert in gone)]

@@ -103,15 +103,23 @@ Target = AlertmanagerReceiver | PagerDutyReceiver | SlackReceiver | WebhookRecei
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receiver:
-    """A named target. `namespaces`: patterns of what it may see; other nodes are counted and not named."""
+    """A named target. `namespaces`: patterns of what it may see; other nodes are counted and not named. `reader`: the
+    subject of grants as which it reads instead; empty: it is a reader of its namespaces.
+
+    `policy_viewer`: who that is by the access policy (`viewers.py`); None: Whence runs open, so no policy limits it.
+    """
 
     name: str
     target: Target
     namespaces: tuple[str, ...] = EVERYTHING
+    reader: str = ""
+    policy_viewer: Viewer | None = None
 
     @property
     def viewer(self) -> Viewer:
-        """Who reads what it gets: a reader of its namespaces."""
+        """Who reads what it gets."""
+        if self.policy_viewer is not None:
+            return self.policy_viewer
         if self.namespaces == EVERYTHING:
             return OPEN
         return Viewer(name="receiver", grants=tuple(Grant(Role.READER, one) for one in self.namespaces))

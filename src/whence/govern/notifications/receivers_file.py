@@ -5,6 +5,7 @@ Its shape is that of Alertmanager's configuration: named receivers, and a tree o
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,7 +27,7 @@ from whence.govern.notifications.receivers import (
 )
 from whence.govern.notifications.report_schedules_file import read_schedules
 from whence.govern.notifications.retrain_file import read_retrain_routes
-from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
+from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_subject, read_version
 
 _LONGEST_NAME = 100
 _DEEPEST = 20
@@ -113,17 +114,16 @@ def _severities(node: Node) -> tuple[str, ...]:
 
 
 def _receiver(node: Node) -> tuple[Receiver, Node]:
-    stated = read_members(node, {"name": _name, "namespaces": _patterns, **_KINDS}, ("name",))
+    stated = read_members(node, {"name": _name, "namespaces": _patterns, "reader": read_subject, **_KINDS}, ("name",))
     kinds = [kind for kind in _KINDS if kind in stated]
     if len(kinds) != 1:
         raise node.mistake(f"a receiver has exactly one of {', '.join(_KINDS)}")
     target: Target = stated[kinds[0]]
     made = Receiver(name=stated["name"], target=target)
-    return (made if "namespaces" not in stated else _limited(made, stated["namespaces"])), node
-
-
-def _limited(receiver: Receiver, namespaces: tuple[str, ...]) -> Receiver:
-    return Receiver(name=receiver.name, target=receiver.target, namespaces=namespaces)
+    if "namespaces" in stated and "reader" in stated:
+        raise node.mistake("write namespaces or reader: the grants of a reader say which namespaces it may see")
+    limits = {name: stated[name] for name in ("namespaces", "reader") if name in stated}
+    return replace(made, **limits), node
 
 
 def _name(node: Node) -> str:

@@ -14,7 +14,7 @@ from whence.govern.policies.condition_file import (
     read_grade,
 )
 from whence.govern.policies.policy import HIDDEN, SHOWN, Categories, Declassifier, Example, Outcome, Policy, PolicyFile
-from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
+from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_subject, read_version
 from whence.govern.yaml_values import read_values
 from whence.query.sensitivity.marks import CATEGORIES
 
@@ -103,13 +103,6 @@ def _name(node: Node) -> str:
     return text
 
 
-def _subject(node: Node) -> str:
-    kind, colon, name = (text := node.filled()).partition(":")
-    if kind not in ("key", "user", "group") or not colon or not name:
-        raise node.mistake("write whom grants name: key:NAME, user:SUBJECT or group:NAME")
-    return text
-
-
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """`categories`: those that labels can have."""
@@ -125,7 +118,7 @@ class _Reading:
             "owner": Node.filled,
             "forbid": read,
             "restrict": lambda one: choice(one, (READING,)),
-            "readers": one_or_more(_subject),
+            "readers": one_or_more(read_subject),
             "where": read,
             "require": read,
             "unless": one_or_more(exception_reader(self.categories)),

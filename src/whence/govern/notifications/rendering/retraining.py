@@ -15,7 +15,7 @@ def retrain_document(one: RetrainTrigger, receiver: Receiver) -> Json:
     those who see everything.
     """
     viewer = receiver.viewer
-    sees, is_whole = viewer.can_see(one.dataset), "*" in receiver.namespaces
+    sees, is_whole = viewer.can_see(one.dataset), viewer.can_see_all
     sees_column = bool(one.column) and sees and viewer.can_see(FieldName(one.dataset, one.column))
     return {
         "type": "model.retrain",
