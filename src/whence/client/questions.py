@@ -54,7 +54,7 @@ from whence.client.sensitivity import (
     SensitivityOptions,
     SubjectOptions,
 )
-from whence.client.slos import SloAnswer, SloDetail, Slos, SlosPage, read_slos
+from whence.client.slos import SloQuestions
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -86,6 +86,7 @@ class Client(
     LineageBaselineQuestions,
     PolicyQuestions,
     ReportQuestions,
+    SloQuestions,
     TwinQuestions,
 ):
     """A client of one server, and a context manager. Thread-safe.
@@ -303,16 +304,6 @@ class Client(
         path = f"/api/v2/nodes/{quote(dataset, safe='')}/contract"
         options = {"as_of": iso_text(as_of), "transitions": "true" if transitions else None}
         return self._converted(self._connection.get(path, options), ContractAnswer).data
-
-    def slos(self, *, dataset: str = "", as_of: Time | None = None) -> Slos:
-        """The declared objectives at a time, by service and name: all, or those of a dataset (its node id)."""
-        options = {"dataset": dataset, "as_of": iso_text(as_of), "limit": _ROWS_AT_ONCE}
-        return read_slos(lambda some: self._converted(self._connection.get("/api/v2/slos", some), SlosPage), options)
-
-    def slo(self, name: str, *, as_of: Time | None = None, series: int = 0) -> SloDetail:
-        """An objective by its name, `service/name` or id, at a time; `series`: so many points of its time window."""
-        options = {"as_of": iso_text(as_of), "series": series}
-        return self._converted(self._connection.get(f"/api/v2/slos/{quote(name, safe='')}", options), SloAnswer).data
 
     def evaluate_policies(
         self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]

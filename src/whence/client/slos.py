@@ -1,9 +1,16 @@
 """Service level objectives in answers: values."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import quote
 
 import msgspec
+
+from whence.client.connection import Connection
+from whence.client.options import Time, iso_text
+
+Value = TypeVar("Value")
+_AT_ONCE = 1_000
 
 
 class SloBudget(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +118,22 @@ class SloDetail(msgspec.Struct, frozen=True, kw_only=True):
     series: tuple[SloPoint, ...]
 
 
+class DeclaredObjective(msgspec.Struct, frozen=True, kw_only=True):
+    """An objective as it is declared: `text` is JSON of the form of `slos.yaml`, None if the key may not see it."""
+
+    service: str
+    name: str
+    dataset: str
+    text: str | None
+
+
+class DeclaredObjectives(msgspec.Struct, frozen=True, kw_only=True):
+    """The objectives of some datasets; `hidden`: how many there are of datasets that the key may not see."""
+
+    objectives: tuple[DeclaredObjective, ...]
+    hidden: int = 0
+
+
 class SlosPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of objectives."""
 
@@ -134,3 +157,32 @@ def read_slos(get_page: Callable[[Mapping[str, Any]], SlosPage], options: Mappin
         query |= {"cursor": (page.page or {}).get("next"), "as_of": page.data.at}
         if not query["cursor"]:
             return msgspec.structs.replace(page.data, slos=tuple(found))
+
+
+class SloQuestions:
+    """The questions about objectives, for a client of a server."""
+
+    _connection: Connection
+
+    def _converted(self, value: Any, type_: type[Value]) -> Value:
+        raise NotImplementedError
+
+    def slos(self, *, dataset: str = "", as_of: Time | None = None) -> Slos:
+        """The declared objectives at a time, by service and name: all, or those of a dataset (its node id)."""
+        options = {"dataset": dataset, "as_of": iso_text(as_of), "limit": _AT_ONCE}
+        return read_slos(lambda some: self._converted(self._connection.get("/api/v2/slos", some), SlosPage), options)
+
+    def slo(self, name: str, *, as_of: Time | None = None, series: int = 0) -> SloDetail:
+        """An objective by its name, `service/name` or id, at a time; `series`: so many points of its time window."""
+        options = {"as_of": iso_text(as_of), "series": series}
+        return self._converted(self._connection.get(f"/api/v2/slos/{quote(name, safe='')}", options), SloAnswer).data
+
+    def objectives(self, datasets: Sequence[str]) -> DeclaredObjectives:
+        """The objectives that are declared for datasets (their node ids), with their texts."""
+        listed, wanted = self.slos(), frozenset(datasets)
+        found = (
+            DeclaredObjective(service=one.service, name=one.name, dataset=one.dataset, text=self.slo(one.id).text)
+            for one in listed.slos
+            if one.dataset in wanted
+        )
+        return DeclaredObjectives(objectives=tuple(found), hidden=listed.hidden)

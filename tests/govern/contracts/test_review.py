@@ -11,7 +11,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.govern.contracts.contract import Contract, ServiceLevel
+from whence.govern.contracts.consumers import (
+    Bounds,
+    ConsumerObjective,
+    DailyDelivery,
+    Demand,
+    MaximumAge,
+    Objectives,
+)
+from whence.govern.contracts.contract import Contract, Rule, ServiceLevel
 from whence.govern.contracts.read import read_contract
 from whence.govern.contracts.review import Class, ContractReader, Readers, Review, review_contract
 from whence.govern.contracts.review_reports import review_document, review_lines
@@ -29,6 +37,24 @@ READ = Readers(
     found=(ContractReader(job=JobName("airflow", "sum"), target=DatasetName("pg", "gold"), owners=("finance",)),)
 )
 UNREAD = Readers()
+ORDERS, GOLD = DatasetName("postgres://db:5432", "d.public.orders"), DatasetName("pg", "gold")
+
+
+def objective(name: str, demand: Demand, dataset: DatasetName = GOLD) -> ConsumerObjective:
+    return ConsumerObjective(
+        service="sales", name=name, dataset=dataset, owners=("finance",), demand=demand, text=f"{name}!"
+    )
+
+
+FRESH = objective("fresh", MaximumAge(seconds=6 * 3_600))
+DAILY = objective("daily", DailyDelivery(by=480, zone="UTC", pause=86_400))
+FULL = objective(
+    "full",
+    Bounds(column="", rule=Rule(key="full", metric="rowCount", operators={"mustBeGreaterThan": 100}, unit="rows")),
+    ORDERS,
+)
+NONE = Objectives()
+STRICTER = Objectives(found=(FRESH, DAILY, FULL))
 
 BASE: Document = {
     "kind": "DataContract",
@@ -179,18 +205,25 @@ def review(edit: Edit, readers: Readers, version: str = "2.0.0", note: str | Non
     return pair(edit, ("v3.0.2", "v3.1.0"), readers, version, note)
 
 
-def pair(edit: Edit, standards: tuple[str, str], readers: Readers, version: str, note: str | None) -> Review:
+def pair(
+    edit: Edit,
+    standards: tuple[str, str],
+    readers: Readers,
+    version: str,
+    note: str | None,
+    objectives: Objectives = NONE,
+) -> Review:
     before, after = BASE, copy.deepcopy(BASE)
     edit(after)
     after = {**after, "version": version}
     old, new = read(write(before, standards[0]), "old.yaml"), read(write(after, standards[1]), "new.yaml")
-    return review_contract(old, new, lambda _: readers, note=note, now=NOW)
+    return review_contract(old, new, lambda _: readers, lambda _: objectives, note=note, now=NOW)
 
 
-def expected() -> dict[str, tuple[str, str]]:
+def expected() -> dict[str, list[str]]:
     lines = (Path(__file__).parent / "classes.txt").read_text("utf-8").splitlines()
     rows = [[cell.strip() for cell in line.split("|")] for line in lines if not line.startswith("#")]
-    return {name: (read, unread) for name, read, unread in rows}
+    return {name: classes for name, *classes in rows}
 
 
 STANDARDS = [("v3.0.2", "v3.0.2"), ("v3.0.2", "v3.1.0"), ("v3.1.0", "v3.1.0"), ("v3.1.0", "v3.2.0")]
@@ -211,12 +244,16 @@ def test_the_table_and_the_edits_are_the_same() -> None:
     assert len(EDITS) >= 40
 
 
-@pytest.mark.parametrize("is_read", [True, False], ids=["read", "unread"])
+CONSUMERS = {"read": (READ, NONE), "unread": (UNREAD, NONE), "stricter": (READ, STRICTER)}
+
+
+@pytest.mark.parametrize("consumers", CONSUMERS)
 @pytest.mark.parametrize("name", EDITS)
-def test_every_class(name: str, is_read: bool) -> None:
+def test_every_class(name: str, consumers: str) -> None:
     standards = STANDARDS[list(EDITS).index(name) % len(STANDARDS)]
-    found = pair(EDITS[name], standards, READ if is_read else UNREAD, "2.0.0", "# 2.0.0")
-    assert verdict_of(found) == expected()[name][0 if is_read else 1]
+    readers, objectives = CONSUMERS[consumers]
+    found = pair(EDITS[name], standards, readers, "2.0.0", "# 2.0.0", objectives)
+    assert verdict_of(found) == expected()[name][list(CONSUMERS).index(consumers)]
     assert not found.missing
     for one in found.changes:
         assert one.change.place.split(":")[0] in ("old.yaml", "new.yaml")

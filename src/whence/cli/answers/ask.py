@@ -35,6 +35,7 @@ from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Reach, Rerun, Time, Walk
 from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal, SensitivityOptions, SubjectOptions
+from whence.client.slos import DeclaredObjectives
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -161,6 +162,10 @@ class Questions(Protocol):
 
     def contract(self, dataset: str, *, as_of: Time | None = None, transitions: bool = False) -> ContractHistory:
         """The contract of a dataset at a time, with its text; and all its versions."""
+        ...
+
+    def objectives(self, datasets: Sequence[str]) -> DeclaredObjectives:
+        """The service level objectives that are declared for datasets, with their texts."""
         ...
 
     def fields(self, namespace: str, name: str) -> tuple[str, ...]:

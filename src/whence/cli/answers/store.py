@@ -8,6 +8,7 @@ from typing import Any, TypeVar, Unpack, cast
 
 import msgspec
 
+from whence.cli.answers.gate_records import read_approvals, read_waivers
 from whence.client import answers
 from whence.client.acts.containment import ContainmentPlan, RerunPlan
 from whence.client.contracts import ContractedDataset, ContractHistory
@@ -15,6 +16,7 @@ from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Reach, Rerun, Time, Walk, iso_text
 from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal, SensitivityOptions, SubjectOptions
+from whence.client.slos import DeclaredObjectives
 from whence.client.values import BlastRadius, CheckedDataset, KnownField, KnownJob, NodeFacts
 from whence.errors import NodeNotFoundError
 from whence.govern.containment.documents import plan_listing
@@ -315,6 +317,13 @@ class StoreQuestions:
             found = contract_history(catalog, graph, name, at, _now(), transitions=transitions)
         return msgspec.convert(found, ContractHistory)
 
+    def objectives(self, datasets: Sequence[str]) -> DeclaredObjectives:
+        """The service level objectives that are declared for datasets, with their texts."""
+        from whence.cli.answers.objectives import read_objectives
+
+        with self._open() as graph:
+            return read_objectives(graph, datasets)
+
     def jobs(self) -> Iterator[KnownJob]:
         """Every job, by name."""
         with self._open() as graph:
@@ -327,22 +336,13 @@ class StoreQuestions:
 
     def approvals(self, repository: str, commit: str) -> tuple[Approval, ...]:
         """Who approved a commit of a repository."""
-        from whence.govern.gate.records import approvals_of
-
         with self._open() as graph:
-            found = approvals_of(StoreCatalog(graph.connection), repository, commit)
-        return tuple(Approval(person=one.person, commit=one.commit) for one in found)
+            return read_approvals(graph, repository, commit)
 
     def waivers(self, repository: str) -> tuple[RecordedWaiver, ...]:
         """The recorded waivers of a repository, expired ones among them."""
-        from whence.govern.gate.records import waivers_of
-
         with self._open() as graph:
-            found = waivers_of(StoreCatalog(graph.connection), repository)
-        return tuple(
-            RecordedWaiver(change=one.change, owner=one.owner, reason=one.reason, expires=one.expires.isoformat())
-            for one in found
-        )
+            return read_waivers(graph, repository)
 
     @contextmanager
     def _open(self) -> Iterator[StoreGraph]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from whence.govern.contracts.contract import Rule, ServiceLevel
 from whence.model.names import DatasetName
 
 
@@ -87,11 +88,16 @@ _SIDES = {
 }
 
 
+Promise = ServiceLevel | Rule
+"""What a contract promises of its data as it is used: how old, how complete."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractChange:
     """One change of a contract. `table`, `column`: by their names in the data; empty: of the whole contract, or table.
 
     `datasets`: those of the table. `place`: `file:line` in the newer version, or where it was in the older one.
+    `promises`: a service level or quality rule before and after, each None if there is none.
     """
 
     kind: Kind
@@ -101,6 +107,7 @@ class ContractChange:
     before: str = ""
     after: str = ""
     place: str = ""
+    promises: tuple[Promise | None, Promise | None] = (None, None)
 
     @property
     def subject(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from whence.govern.contracts.changes import ContractChange, Kind
 from whence.govern.contracts.contract import Contract, ContractColumn, ContractTable, Rule, ServiceLevel
 from whence.govern.contracts.thresholds import Shift, compare_levels, compare_options, compare_rules
+from whence.model.names import DatasetName
 
 _ENDED = {"deprecated": Kind.DEPRECATED, "retired": Kind.RETIRED}
 
@@ -66,10 +67,19 @@ def _service_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
             yield ContractChange(
                 kind=Kind.SERVICE_LOOSENED if shift is Shift.LOOSER else Kind.SERVICE_TIGHTENED,
                 table=" ".join(part for part in key if part),
+                datasets=_datasets_of_element(key[1], old, new),
                 before=_level_text(before.get(key)),
                 after=_level_text(after.get(key)),
                 place=place,
+                promises=(before.get(key), after.get(key)),
             )
+
+
+def _datasets_of_element(element: str, old: Contract, new: Contract) -> tuple[DatasetName, ...]:
+    """Those of the tables that are named in the element of a service level; none: all of the contract."""
+    names = {part.strip().partition(".")[0] for part in element.split(",") if part.strip()}
+    named = (one for contract in (new, old) for one in contract.tables if names & {one.name, one.physical_name})
+    return tuple(dict.fromkeys(dataset for one in named for dataset in one.datasets))
 
 
 def _levels(contract: Contract) -> Mapping[tuple[str, ...], ServiceLevel]:
@@ -177,7 +187,8 @@ def _rule_changes(old: Sequence[Rule], new: Sequence[Rule], old_file: str, file:
             kind = Kind.RULE_LOOSENED if shift is Shift.LOOSER else Kind.RULE_TIGHTENED
             place = f"{file}:{after[key].line}" if key in after else f"{old_file}:{before[key].line}"
             texts = (_rule_text(before.get(key)), _rule_text(after.get(key)))
-            yield ContractChange(kind=kind, before=texts[0], after=texts[1], place=place)
+            promises = before.get(key), after.get(key)
+            yield ContractChange(kind=kind, before=texts[0], after=texts[1], place=place, promises=promises)
 
 
 def _without_values(rule: Rule) -> Rule:

@@ -11,6 +11,14 @@ DBT = OF_DBT
 """The standard of a contract that dbt enforces. It has no version of its own: the versions of a model are contracts."""
 
 
+_METRICS = {"duplicateCount": "duplicateValues", "nullCheck": "nullValues", "nullCount": "nullValues"}
+
+
+def current_metric(metric: str) -> str:
+    """What the standard calls a metric since 3.1, by that name or the one of 3.0."""
+    return _METRICS.get(metric, metric)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """A quality rule. `operators`: `mustBe…` with their values; `arguments`: valid values and the like.

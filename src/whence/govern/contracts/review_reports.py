@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from whence.govern.contracts.consumers import Stricter
 from whence.govern.contracts.review import Class, ContractReader, Review, ReviewedChange
 
 Json = dict[str, Any]
@@ -43,6 +44,18 @@ def _details(one: ReviewedChange) -> Iterator[str]:
         yield f"and {more:,} more readers"
     if one.readers.unknown:
         yield f"there may be more readers: {one.readers.unknown}"
+    yield from map(_stricter_text, one.stricter)
+    if one.objectives_unknown:
+        yield f"there may be stricter objectives: {one.objectives_unknown}"
+
+
+def _stricter_text(one: Stricter) -> str:
+    objective = one.objective
+    before = "kept until now" if one.was_kept else "not kept before, either"
+    return (
+        f"stricter: {objective.service}/{objective.name} of {objective.dataset}, {objective.text} ({before}), "
+        f"of {', '.join(objective.whose)}"
+    )
 
 
 def review_document(review: Review) -> Json:
@@ -76,8 +89,21 @@ def _change_document(one: ReviewedChange) -> Json:
         "reason": one.reason or None,
         "readers": [_reader_document(reader) for reader in one.readers.found],
         "readers_unknown": one.readers.unknown or None,
+        "objectives": [_objective_document(stricter) for stricter in one.stricter],
+        "objectives_unknown": one.objectives_unknown or None,
     }
 
 
 def _reader_document(reader: ContractReader) -> Json:
     return {"job": str(reader.job), "target": str(reader.target), "owners": list(reader.owners)}
+
+
+def _objective_document(one: Stricter) -> Json:
+    return {
+        "service": one.objective.service,
+        "name": one.objective.name,
+        "dataset": str(one.objective.dataset),
+        "demand": one.objective.text,
+        "was_kept": one.was_kept,
+        "owners": list(one.objective.whose),
+    }

@@ -15,7 +15,10 @@ _UNITS: dict[str, float] = {"s": 1, "sec": 1, "second": 1, "min": 60, "m": 60, "
 _UNITS |= {"hr": 3_600, "hour": 3_600}
 _UNITS |= {"d": 86_400, "day": 86_400, "w": 604_800, "week": 604_800, "mo": 2_629_800, "month": 2_629_800}
 _UNITS |= {"y": 31_557_600, "yr": 31_557_600, "year": 31_557_600, "ms": 0.001}
-_MORE_IS_WORSE = frozenset(("latency", "frequency", "generalavailability", "timeofavailability", "timetodetect"))
+AGES = frozenset(("latency", "freshness", "frequency", "frequencyofupdate"))
+"""How old data may be, or how long nothing may be written."""
+TIME_OF_DAY = "timeofavailability"
+_MORE_IS_WORSE = AGES | {"generalavailability", TIME_OF_DAY, "timetodetect"}
 _MORE_IS_WORSE |= frozenset(("timetonotify", "timetorepair", "errorrate"))
 _MORE_IS_BETTER = frozenset(("retention", "endofsupport", "endoflife", "availability", "throughput"))
 _ENDS = frozenset(("endofsupport", "endoflife"))
@@ -35,10 +38,10 @@ def compare_rules(old: Rule, new: Rule) -> Shift:
     """Compare the thresholds of a quality rule. What cannot be compared may allow less: it is tighter."""
     if (old.operators, old.unit, old.metric, old.arguments) == (new.operators, new.unit, new.metric, new.arguments):
         return Shift.SAME
-    before, after = _interval(old.operators), _interval(new.operators)
+    before, after = interval_of(old.operators), interval_of(new.operators)
     if before is None or after is None or (old.unit, old.metric) != (new.unit, new.metric):
         return Shift.TIGHTER
-    return Shift.LOOSER if before != after and _contains(after, before) else Shift.TIGHTER
+    return Shift.LOOSER if before != after and contains(after, before) else Shift.TIGHTER
 
 
 def compare_options(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Shift, ...]:
@@ -51,12 +54,12 @@ def compare_levels(old: ServiceLevel | None, new: ServiceLevel | None) -> Shift:
     """Compare two values of a service level; None: it is not promised. What cannot be compared promises less."""
     if old is None or new is None:
         given = new or old
-        is_end = given is not None and _WORDS.sub("", given.property.casefold()) in _ENDS
+        is_end = given is not None and level_kind(given) in _ENDS
         return Shift.TIGHTER if (new is not None) != is_end else Shift.LOOSER
     if (old.value, old.unit) == (new.value, new.unit):
         return Shift.SAME
-    name = _WORDS.sub("", new.property.casefold())
-    before, after = _amount(old), _amount(new)
+    name = level_kind(new)
+    before, after = amount_of(old), amount_of(new)
     if before == after:
         return Shift.SAME
     is_more = _is_more(before, after)
@@ -89,7 +92,7 @@ def _compare_option(key: str, before: Any, after: Any) -> Shift:
     return Shift.LOOSER if (after > before) == is_upper else Shift.TIGHTER
 
 
-def _interval(operators: Mapping[str, Any]) -> Interval | None:
+def interval_of(operators: Mapping[str, Any]) -> Interval | None:
     """The values that operators allow; None if they are none of an interval."""
     least, greatest, excludes_least, excludes_greatest = -math.inf, math.inf, False, False
     for operator, value in operators.items():
@@ -108,10 +111,16 @@ def _interval(operators: Mapping[str, Any]) -> Interval | None:
     return least, greatest, excludes_least, excludes_greatest
 
 
-def _contains(outer: Interval, inner: Interval) -> bool:
+def contains(outer: Interval, inner: Interval) -> bool:
+    """Whether all values of one interval are in another."""
     below = outer[0] < inner[0] or (outer[0] == inner[0] and (not outer[2] or inner[2]))
     above = outer[1] > inner[1] or (outer[1] == inner[1] and (not outer[3] or inner[3]))
     return below and above
+
+
+def level_kind(level: ServiceLevel) -> str:
+    """What a service level promises, in lower case and without separators: `timeofavailability`."""
+    return _WORDS.sub("", level.property.casefold())
 
 
 def seconds_in(unit: str) -> float | None:
@@ -120,7 +129,7 @@ def seconds_in(unit: str) -> float | None:
     return _UNITS.get(name) or _UNITS.get(name.removesuffix("s"))
 
 
-def _amount(level: ServiceLevel) -> float | str | None:
+def amount_of(level: ServiceLevel) -> float | str | None:
     """A duration in seconds, another number, or a text that orders itself (a date, a time of day)."""
     factor = seconds_in(level.unit) or 1
     if _is_number(level.value):

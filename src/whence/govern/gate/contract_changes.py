@@ -97,9 +97,17 @@ def _few(texts: Sequence[str]) -> str:
 def _reasons(review: Review) -> Iterator[Reason]:
     yield from _version_reasons(review)
     for one in review.changes:
-        owners = review.approvers if one.verdict is Verdict.APPROVAL_NEEDED else ()
-        text = f"{one.class_}: {one.change.kind}{f'; {one.reason}' if one.reason else ''}"
-        yield Reason("contract", text, one.verdict, tuple(_nodes(one)), owners)
+        more = "; ".join(part for part in (one.reason, _objectives_text(one)) if part)
+        text = f"{one.class_}: {one.change.kind}{f'; {more}' if more else ''}"
+        yield Reason("contract", text, one.verdict, tuple(_nodes(one)), one.approvers)
+
+
+def _objectives_text(one: ReviewedChange) -> str:
+    """What the objectives demand. Their names are foreign text; their datasets are the reason's nodes."""
+    demands = list(dict.fromkeys(some.objective.text for some in one.stricter))
+    stated = f"objectives of consumers are stricter: {_few(demands)}" if demands else ""
+    unknown = "there may be stricter objectives of consumers" if one.objectives_unknown and not demands else ""
+    return stated or unknown
 
 
 def _version_reasons(review: Review) -> Iterator[Reason]:
@@ -120,3 +128,4 @@ def _version_reasons(review: Review) -> Iterator[Reason]:
 def _nodes(one: ReviewedChange) -> Iterator[Node]:
     for dataset in one.change.datasets:
         yield FieldName(dataset, one.change.column) if one.change.column else dataset
+    yield from dict.fromkeys(some.objective.dataset for some in one.stricter)

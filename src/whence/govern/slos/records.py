@@ -162,7 +162,7 @@ def _declaration(one: RegisteredFacet) -> Declaration | None:
         dataset=dataset,
         time=one.time,
         producer=one.producer,
-        objective=_objective(record.text) if record.text else None,
+        objective=read_objective(record.text) if record.text else None,
     )
 
 
@@ -174,7 +174,8 @@ def _transition(one: RegisteredFacet) -> Transition | None:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _objective(text: str) -> Objective | None:
+def read_objective(text: str) -> Objective | None:
+    """The objective of a declaration's text; None if it is hidden, or of another version of Whence."""
     try:
         (found,) = read_slos(text).objectives
     except (RulesFileError, ValueError):

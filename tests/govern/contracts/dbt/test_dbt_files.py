@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from whence.govern.contracts.check import Checked
 from whence.govern.contracts.compare import compare_contracts
+from whence.govern.contracts.consumers import Objectives
 from whence.govern.contracts.contract import Contract
 from whence.govern.contracts.dbt.keys import COLUMN, CONSTRAINT, CONTRACT, MODEL
 from whence.govern.contracts.files import check_dbt, check_file, read_file
@@ -171,7 +172,7 @@ def test_which_files_have_contracts_of_dbt(text: str, count: int | None) -> None
 
 def reviewed(old: str, new: str, readers: Readers = UNREAD) -> tuple[str, list[str], tuple[str, ...]]:
     before, after = contracts(SHOP)["orders"], contracts(SHOP.replace(old, new, 1))["orders"]
-    review = review_contract(before, after, lambda _: readers, note=None, now=0)
+    review = review_contract(before, after, lambda _: readers, lambda _: Objectives(), note=None, now=0)
     return review.verdict.text, [f"{one.class_}: {one.change.kind}" for one in review.changes], review.missing
 
 

@@ -104,8 +104,10 @@ def _order(version: str, others: Iterable[str]) -> int:
 
 
 def _is_stopped(review: Review, approved_by: Sequence[str]) -> bool:
-    is_approved = review.verdict is Verdict.APPROVAL_NEEDED and set(review.approvers) & set(approved_by)
-    return review.verdict > Verdict.NOTE and not is_approved
+    if review.verdict is not Verdict.APPROVAL_NEEDED:
+        return review.verdict > Verdict.NOTE
+    needing = (one for one in review.changes if one.verdict is Verdict.APPROVAL_NEEDED)
+    return not all(set(one.approvers) & set(approved_by) for one in needing)
 
 
 def _is_same(held: ContractText | None, contract: Contract) -> bool:

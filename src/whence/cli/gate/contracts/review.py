@@ -1,34 +1,29 @@
 """`whence contract diff`: two versions of a contract, or of a file of dbt, and their real readers."""
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.text import Text
 
 from whence.cli.answers.ask import Questions
+from whence.cli.gate.contracts.consumers import ProductionConsumers
 from whence.cli.gate.contracts.dbt_project import datasets_of_models, find_package, with_datasets
 from whence.cli.gate.contracts.files import read_text
 from whence.cli.gate.forms import exit_of
-from whence.cli.gate.production import QueriedProduction
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.errors import ArtifactError, RulesFileError
-from whence.govern.contracts.changes import ContractChange
+from whence.govern.contracts.consumers import Objectives
 from whence.govern.contracts.contract import Contract
 from whence.govern.contracts.files import read_file
-from whence.govern.contracts.review import UNREAD, ContractReader, Readers, Review, review_contract
+from whence.govern.contracts.review import UNREAD, Review, review_contract
 from whence.govern.contracts.review_reports import review_document, review_lines
-from whence.govern.gate.impact import Assessment, Reader, subject_of
 from whence.govern.gate.policy import Verdict
-from whence.govern.gate.production import Production
-from whence.govern.gate.project import Project
-from whence.govern.gate.walk import assess
-from whence.model.changes import ChangeKind, ColumnChange
-from whence.model.names import DatasetName, Node
 
 _DAY = 86_400_000_000
 _NOTE = "MIGRATION.md"
+_UNASKED = Objectives(unknown=UNREAD.unknown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +113,13 @@ def review_versions(
     """Review a newer version of a contract, with its migration note. Raises what `questions` raises."""
     now = time.time_ns() // 1_000
     if questions is None:
-        return review_contract(old, new, lambda _: UNREAD, note=note, now=now)
-    readers = ProductionReaders(
-        production=QueriedProduction(questions=questions),
+        return review_contract(old, new, lambda _: UNREAD, lambda _: _UNASKED, note=note, now=now)
+    consumers = ProductionConsumers(
+        questions=questions,
         datasets=tuple(dict.fromkeys(dataset for one in (old, new) for _, dataset in one.datasets())),
         since=now - days * _DAY,
     )
-    return review_contract(old, new, readers.of, note=note, now=now)
+    return review_contract(old, new, consumers.readers_of, consumers.objectives_of, note=note, now=now)
 
 
 def read_note(contract: Contract) -> str | None:
@@ -134,42 +129,3 @@ def read_note(contract: Contract) -> str | None:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProductionReaders:
-    """The readers of what a contract's changes are about, as production reports them. `datasets`: all of the contract;
-    `since`: who has not read since then (µs) is no reader.
-    """
-
-    production: Production
-    datasets: Sequence[DatasetName]
-    since: int
-    _known: dict[tuple[Sequence[DatasetName], str], Readers] = field(default_factory=dict)
-
-    def of(self, change: ContractChange) -> Readers:
-        """The readers of one change. Raises ApiError, StoreError."""
-        datasets = change.datasets or (() if change.column else tuple(self.datasets))
-        key = (datasets, change.column)
-        if key not in self._known:
-            self._known[key] = self._find(datasets, change.column)
-        return self._known[key]
-
-    def _find(self, datasets: Sequence[DatasetName], column: str) -> Readers:
-        if not datasets:
-            return Readers(unknown="the contract names no dataset; state a server, or --namespace")
-        removed = [ColumnChange(dataset=one, column=column or None, kind=ChangeKind.REMOVED) for one in datasets]
-        assessment = assess(removed, self.production, Project())
-        readers = [
-            reader for one in assessment.changes for reader in one.impact.readers if reader.last_seen >= self.since
-        ]
-        unknown = next((one.impact.incomplete for one in assessment.changes if one.impact.incomplete), "")
-        return Readers(found=tuple(self._with_owners(readers, assessment)), unknown=unknown)
-
-    def _with_owners(self, readers: Sequence[Reader], assessment: Assessment) -> Iterator[ContractReader]:
-        jobs = self.production.facts(tuple(dict.fromkeys(subject_of(one.job) for one in readers))) if readers else {}
-        for one in dict.fromkeys(readers):
-            subject: Node = subject_of(one.job)
-            of_job = jobs[subject].owners if subject in jobs else ()
-            owners = assessment.facts_of(one.target).owners or of_job
-            yield ContractReader(job=one.job, target=one.target, owners=owners, last_seen=one.last_seen)

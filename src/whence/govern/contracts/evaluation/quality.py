@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from whence.govern.contracts.contract import current_metric
 from whence.govern.contracts.evaluation.verdicts import Outcome, Range, RuleVerdict, fulfils
 from whence.model.names import RunName
 from whence.query.lookup.contracts import ContractVersion, PromisedRule
 
-_METRICS = {"duplicateCount": "duplicateValues", "nullCheck": "nullValues", "nullCount": "nullValues"}
-"""What version 3.0 of the standard calls its rules, and what they are later."""
 _COUNTED = ("nullValues", "missingValues", "duplicateValues", "rowCount")
 _ROWS = ("", "rows")
 
@@ -67,7 +66,7 @@ def judge_each(
 
 def _may_measure(rule: PromisedRule, report: Report) -> bool:
     """Whether a report has any number of the column, or of the dataset: a cheap look before a judgement."""
-    metric = _METRICS.get(rule.metric, rule.metric)
+    metric = current_metric(rule.metric)
     column = _column_of(rule, metric) if metric in _COUNTED[:3] else ""
     wanted = "nullCount" if column else "rowCount"
     return metric in _COUNTED and report.number(column, wanted) is not None
@@ -104,7 +103,7 @@ def _decides(check: CheckResult, rule: PromisedRule) -> bool:
 
 
 def _judge_measured(rule: PromisedRule, reports: Sequence[Report]) -> RuleVerdict:
-    metric = _METRICS.get(rule.metric, rule.metric)
+    metric = current_metric(rule.metric)
     if metric not in _COUNTED:
         what = f"no run measures {metric}" if metric else "Whence does not run it"
         return _not_evaluated(rule, f"{what}, and no run reports a check {rule.name!r}")
