@@ -34,6 +34,7 @@ from whence.demo.tour import Tour
 from whence.model.events import RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.query.answers.instants import iso
 from whence.query.answers.transformations import directness, in_a_row
 from whence.query.answers.values import BOTH, DIRECT, Answer, AnswerEdge, Question, touches
 from whence.query.questions.lineage import downstream, upstream
@@ -217,6 +218,20 @@ def test_every_edge_proves_itself(captured: Captured) -> None:
     assert all(edge.confirmed and edge.evidence for edge in answer.edges)
     runs = [run for edge in answer.edges for one in edge.evidence for run in one.runs]
     assert {run.state for run in runs} == {RunState.COMPLETE}
+
+
+@pytest.mark.parametrize("since", ["24h", "the first run"])
+@pytest.mark.parametrize("node", ["gold/predictions", "gold/predictions.churn_probability"])
+def test_the_altered_join_is_among_the_first_three_causes(captured: Captured, node: str, since: str) -> None:
+    asked = captured.column(node) if "." in node else captured.dataset(node)
+    begin = iso(captured.ends["first"]) if since == "the first run" else since
+    causes = _asked(captured, f"diagnose?{urlencode({'node': str(asked), 'since': begin})}")["causes"]
+    features = str(captured.dataset("gold/features"))
+    assert features in [one["node"] for one in causes[:3]]
+    (found,) = (one for one in causes if one["node"] == features)
+    (change,) = {fact["kind"]: fact["text"] for fact in found["evidence"]}.items()
+    assert change[0] == "lineage"
+    assert "silver/tickets.priority was added" in change[1] or "silver/tickets.opened_at was added" in change[1]
 
 
 def test_the_boards_show_the_one_failure_that_there_is(captured: Captured) -> None:

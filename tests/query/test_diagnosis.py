@@ -211,3 +211,23 @@ def test_text_and_json_for_people_and_programs(tmp_path: Path) -> None:
     found = json.loads(document.stdout)
     assert found["causes"][0]["node"] == str(RAW)
     assert found["causes"][0]["path"] == [str(RAW), str(SILVER), str(GOLD)]
+
+
+def test_that_a_dataset_began_in_the_period_is_no_change_of_it(store: Engine) -> None:
+    apply_bodies(store, EVENTS)
+    of_all = Period(since=0, until=LAST.until)
+    found = ask(store, period=of_all)
+    texts = [fact.text for one in found.causes for fact in one.evidence]
+    assert found.causes[0].dataset == RAW
+    assert "column amount changed from int to varchar" in texts
+    assert not [text for text in texts if "added" in text]
+
+
+def test_what_a_dataset_gets_after_its_first_run_is_a_change(store: Engine) -> None:
+    apply_bodies(store, EVENTS)
+    later = written(CLEAN, 24 * DAYS - 20, SILVER, "net", "int", None, (FieldName(PROMO, "rebate"),))
+    apply_bodies(store, [later])
+    for since in (0, LAST.since):
+        found = ask(store, period=Period(since=since, until=LAST.until))
+        (silver,) = (one for one in found.causes if one.dataset == SILVER)
+        assert "lineage from raw.promo.rebate was added" in "; ".join(one.text for one in silver.evidence)

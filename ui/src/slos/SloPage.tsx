@@ -8,6 +8,7 @@ import { Section } from "../components/Section";
 import { SeriesTable } from "../components/SeriesTable";
 import { Table } from "../gate/Table";
 import { words } from "../texts";
+import { leftOf } from "./SlosPage";
 import { StateChip } from "./StateChip";
 
 const POINTS = 120;
@@ -81,7 +82,7 @@ const texts = (of: SloRow): [string, string][] => {
   const all: [string, string | null | undefined][] = [
     [words.slos.indicator, of.indicator],
     [words.slos.target, words.slos.targetOf(of.target, of.window_days)],
-    [words.slos.left, budget && words.slos.percent(budget.remaining)],
+    [words.slos.left, budget && leftOf(budget)],
     [words.slos.used, budget && used(budget.bad, budget.allowed)],
     [words.slos.suppressed, budget?.suppressed_share ? words.slos.percent(budget.suppressed_share) : null],
     [words.slos.observed, of.observed],
@@ -108,16 +109,20 @@ const Burning = ({ of }: { of: SloDetail }) => {
   const isKnown = of.series.some((one) => one.remaining !== null);
   return (
     <>
-      <Section title={words.slos.budgetChart}>
-        {isKnown ? (
-          <>
-            <Chart series={budget} height={HEIGHT} label={words.slos.budgetChart} shown={words.slos.percentAxis} />
-            <Numbers of={budget} label={words.slos.budgetChart} shown={words.slos.percent} />
-          </>
-        ) : (
-          <p className="quiet">{words.slos.noSeries}</p>
-        )}
-      </Section>
+      {!isKnown && of.slo.budget && of.series.length > 0 ? (
+        <Counted of={of} />
+      ) : (
+        <Section title={words.slos.budgetChart}>
+          {isKnown ? (
+            <>
+              <Chart series={budget} height={HEIGHT} label={words.slos.budgetChart} shown={words.slos.percentAxis} />
+              <Numbers of={budget} label={words.slos.budgetChart} shown={words.slos.percent} />
+            </>
+          ) : (
+            <p className="quiet">{words.slos.noSeries}</p>
+          )}
+        </Section>
+      )}
       {isKnown && burn.length > 0 && (
         <Section title={words.slos.burnChart}>
           <p className="quiet">{words.slos.burnAbout}</p>
@@ -129,6 +134,28 @@ const Burning = ({ of }: { of: SloDetail }) => {
     </>
   );
 };
+
+/** Where nothing may be bad there is no share to be left of it: what was bad. */
+const Counted = ({ of }: { of: SloDetail }) => {
+  const isTime = of.slo.budget?.budgeting_method === "Timeslices";
+  const counts = useMemo<Series[]>(() => {
+    const unit = isTime ? HOUR : 1;
+    return [
+      { name: words.slos.bad(isTime), points: of.series.map(({ at, bad }) => ({ at, value: bad / unit })) },
+      { name: words.slos.allowed, points: of.series.map(({ at, allowed }) => ({ at, value: allowed / unit })) },
+    ];
+  }, [of, isTime]);
+  return (
+    <Section title={words.slos.countChart}>
+      <p className="quiet">{words.slos.countAbout}</p>
+      <Key series={counts} />
+      <Chart series={counts} height={HEIGHT} label={words.slos.countChart} />
+      <Numbers of={counts} label={words.slos.countChart} shown={words.slos.rate} />
+    </Section>
+  );
+};
+
+const HOUR = 3_600;
 
 const Numbers = ({
   of,

@@ -41,7 +41,7 @@ export const SlosPage = () => {
                     <NodeLink id={one.dataset} />
                   </td>
                   <td data-label={target}>{words.slos.targetOf(one.target, one.window_days)}</td>
-                  <td data-label={left}>{words.slos.percent(one.budget?.remaining ?? null)}</td>
+                  <td data-label={left}>{one.budget ? leftOf(one.budget) : "–"}</td>
                   <td data-label={since}>
                     <When time={one.since} />
                   </td>
@@ -78,6 +78,10 @@ export const SlosOf = ({ node }: { node: string }) => {
     </Section>
   );
 };
+
+/** The share of a budget that is left. */
+export const leftOf = ({ remaining }: NonNullable<SloRow["budget"]>): string =>
+  remaining === null ? words.slos.noneMay : words.slos.percent(remaining);
 
 const SloLink = ({ of }: { of: SloRow }) => (
   <Go to={pageAddress("slo", { slo: of.id })} title={`${of.service}/${of.name}`} className="link-button">

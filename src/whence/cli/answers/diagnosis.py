@@ -50,7 +50,7 @@ def _lines(found: RootCauses, limit: int, style: Style) -> Iterator[Text]:
     seen = "unusual in its own measurements" if found.seen else "not seen in its own measurements"
     yield Text(f"Symptom: {what}, {seen}.", style="dim")
     for place, one in enumerate(found.causes[:limit], 1):
-        yield _head(place, one, labels)
+        yield _head(place, one, what, labels)
         yield from (_fact_line(fact.time, fact.text) for fact in one.evidence[:_FACTS])
         if len(one.evidence) > _FACTS:
             yield Text(f"      and {number(len(one.evidence) - _FACTS, 'more fact')}", style="dim")
@@ -75,11 +75,12 @@ def _nodes(found: RootCauses) -> Iterator[str]:
         yield from (one.node, *one.path)
 
 
-def _head(place: int, one: PossibleCause, labels: Labels) -> Text:
+def _head(place: int, one: PossibleCause, symptom: str, labels: Labels) -> Text:
     line = Text(f"{place:>2}. ", style="dim").append(f"{_percent(one.probability):>6}  ", style="cyan")
     line.append(labels.of(name_of(one.node)), style="bold")
     line.append(f"  {number(one.distance, 'hop')} upstream" if one.distance else "  the node itself", style="dim")
-    return line.append("" if one.measured else "  not measured", style="yellow")
+    # Of another symptom there may be measurements, among its evidence.
+    return line.append("" if one.measured else f"  {symptom} not measured", style="yellow")
 
 
 def _fact_line(time: str, text: str) -> Text:

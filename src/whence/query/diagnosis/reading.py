@@ -8,11 +8,12 @@ from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, Node
 from whence.model.symptom import Symptom
 from whence.query.answers.values import Completeness, Question, dataset_of
+from whence.query.diagnosis.beginnings import read_beginnings, without_beginnings
 from whence.query.diagnosis.beside import read_others
 from whence.query.diagnosis.case import Candidate, Case, Change, ChangeKind
 from whence.query.diagnosis.change_texts import change_text
-from whence.query.diagnosis.flows import Flows, Link, link_of, read_flows
-from whence.query.diagnosis.measured_series import observe
+from whence.query.diagnosis.flows import Link, link_of, read_flows
+from whence.query.diagnosis.measured_series import Observed, observe
 from whence.query.history.changes import values
 from whence.query.history.changes.contracts import ContractHistories
 from whence.query.history.changes.lineage import is_on_the_way
@@ -71,12 +72,13 @@ def read_case(
     scope = scope_of(graph, node, question, period.ends)
     changed = changes_in(graph, contracts, scope, period)
     chosen, is_cut = _nearest(scope)
-    ways = _read_ways(graph, scope, chosen, period)
-    changes = _changes_by_dataset(changed.changes, ways)
-    flows = read_flows(ways.links)
-    candidates, is_short = _candidates(graph, scope, chosen, ways, flows, changes, period)
+    ways, ids = _read_ways(graph, scope, chosen, period), _ids(scope, chosen)
+    observed = observe(graph, ids, ways.writers, period.until)
+    beginnings = read_beginnings(graph, ids, observed.writes, changed.changes, period.since)
+    changes = _changes_by_dataset(without_beginnings(changed.changes, beginnings), ways)
+    candidates = _candidates(graph, scope, ids, ways, observed, changes)
     others = read_others(graph, scope, {name: key for key, name in enumerate(chosen)}, period)
-    stopped_by = "nodes" if is_cut else "measurements" if is_short else None
+    stopped_by = "nodes" if is_cut else "measurements" if observed.is_cut else None
     known = changed.completeness
     return ReadCase(
         case=Case(since=period.since, until=period.until, symptom=symptom, candidates=candidates, others=others),
@@ -142,30 +144,33 @@ def _changes_by_dataset(
     return found
 
 
+def _ids(scope: Scope, chosen: Sequence[DatasetName]) -> dict[DatasetName, list[int]]:
+    """The ids of each dataset under all its names."""
+    ids: dict[DatasetName, list[int]] = {name: [] for name in chosen}
+    for id_ in scope.datasets:
+        name = scope.names[id_]
+        if isinstance(name, DatasetName) and name in ids:
+            ids[name].append(id_)
+    return ids
+
+
 def _candidates(
     graph: TimelineGraph,
     scope: Scope,
-    chosen: Sequence[DatasetName],
+    ids: Mapping[DatasetName, Sequence[int]],
     ways: _Ways,
-    flows: Flows,
+    observed: Observed,
     changes: Mapping[DatasetName, Sequence[values.UpstreamChange]],
-    period: Period,
-) -> tuple[tuple[Candidate, ...], bool]:
-    keys = {name: key for key, name in enumerate(chosen)}
-    ids: dict[DatasetName, list[int]] = {}
-    for id_ in scope.datasets:
-        name = scope.names[id_]
-        if isinstance(name, DatasetName) and name in keys:
-            ids.setdefault(name, []).append(id_)
-    value_columns = flows.value_columns(chosen[0], _column(scope.root))
-    observed = observe(graph, ids, ways.writers, period.until)
+) -> tuple[Candidate, ...]:
+    keys, flows = {name: key for key, name in enumerate(ids)}, read_flows(ways.links)
+    value_columns = flows.value_columns(next(iter(ids)), _column(scope.root))
     jobs = {job for several in ways.writers.values() for job in several}
     versioned = {row.subject_id for row in graph.facets(sorted(jobs), (FACET,))}
 
     def keys_of(several: Iterable[DatasetName]) -> tuple[int, ...]:
         return tuple(sorted(keys[one] for one in several))
 
-    found = tuple(
+    return tuple(
         Candidate(
             key=key,
             distance=min(scope.distances[id_] for id_ in ids[name]),
@@ -181,7 +186,6 @@ def _candidates(
         )
         for name, key in keys.items()
     )
-    return found, observed.is_cut
 
 
 def _columns(scope: Scope, ids: Sequence[int]) -> tuple[str, ...]:

@@ -39,6 +39,12 @@ export const slos = {
   remaining: "Budget left",
   numbers: "The numbers",
   when: "Time (UTC)",
+  countChart: "What was bad over the time window",
+  countAbout:
+    "Nothing may be bad: the target leaves nothing of what is counted. At each time, of the window until then.",
+  bad: (isTime: boolean) => (isTime ? "Bad hours" : "Bad"),
+  allowed: "Allowed",
+  noneMay: "nothing may be bad",
   noSeries: "Nothing is known of the budget in this time window.",
   transitions: "Transitions",
   transitionsNone: "None is recorded yet.",
