@@ -167,3 +167,18 @@ def test_every_command_can_say_how_it_is_used(blocked: str) -> None:
     lines = done.stdout.splitlines()
     assert len(lines) > 30
     assert [line for line in lines if not line.endswith(" 0")] == []
+
+
+def test_objectives_of_consumers_are_read(blocked: str) -> None:
+    """A contract that promises less is compared with them."""
+    slo = {"name": "a", "dataset": "dataset:pg:gold", "objective": {"target": "90%"}}
+    slo |= {"indicator": {"freshness": {"limit": "1h", "age": "business"}}}
+    text = json.dumps({"version": 1, "service": "shop", "slos": [slo]})
+    reads = f"""{BLOCKED}
+from whence.cli.gate.contracts import consumers
+from whence.govern.slos.demands import demand_of
+from whence.govern.slos.records import read_objective
+print(demand_of(read_objective(sys.argv[1])))
+"""
+    done = run(blocked, text, script=reads)
+    assert (done.stdout, done.stderr) == ("MaximumAge(seconds=3600.0)\n", "")

@@ -126,6 +126,10 @@ def test_what_objectives_demand() -> None:
     # 12 open hours: from one opening to the next day's, and two hours more.
     longer = demand({"freshness": {"limit": "12h", "age": "business"}}, "office")[0]
     assert longer == MaximumAge(seconds=26 * 3_600)
+    # A week has 50 open hours: 51 are a week and one hour, 45 end in the fifth hour of Friday, or after the weekend.
+    for limit, hours in (("51h", 169), ("45h", 4 * 24 + 5), ("50h", 168)):
+        found, _ = demand({"freshness": {"limit": limit, "age": "business"}}, "office")
+        assert found == MaximumAge(seconds=hours * 3_600)
     assert demand({"delivery": {"by": "08:00"}}, "office") == (
         DailyDelivery(by=480, zone="Europe/Berlin", pause=86_400),
         "delivered by 08:00 Europe/Berlin",

@@ -1,19 +1,12 @@
 """What an objective demands of the data that it is about, in the terms of a contract's promises."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from whence.govern.contracts.consumers import Bounds, DailyDelivery, Demand, MaximumAge
 from whence.govern.contracts.contract import Rule
 from whence.govern.slos.burn_rates import length_text
 from whence.govern.slos.calendars import DAY_MINUTES, MINUTE, Calendar
-from whence.govern.slos.evaluation.open_time import open_time
-from whence.govern.slos.objectives import DAY, Age, Delivery, Freshness, Objective, Quality
+from whence.govern.slos.objectives import Age, Delivery, Freshness, Objective, Quality
 
-_WEEK = 7 * DAY
-_START = 1_767_571_200_000_000
-"""A Monday, 2026-01-05: the weeks of a calendar are alike but for the changes of the clock."""
+_WEEK_MINUTES = 7 * DAY_MINUTES
 
 
 def demand_of(one: Objective) -> Demand | None:
@@ -50,14 +43,28 @@ def _number_text(value: object) -> str:
 
 
 def _shortest_wait(calendar: Calendar, limit: int) -> int:
-    """The shortest time by the clock (µs) in which so much open time passes: it begins when a day opens."""
-    weeks = limit // max(calendar.weekly, 1) + 3
-    regular = replace(calendar, country="", subdivision="", exceptions=())
-    hours = open_time(regular, (), _START, _START + weeks * _WEEK)
-    first = hours.starts[hours.starts < _START + _WEEK]
-    if not len(first):
-        return limit
-    return int(np.min(hours.reached(hours.passed(first) + limit) - first))
+    """The shortest time by the clock (µs) in which so much open time passes, holidays and changes of the clock aside.
+    It begins when a day opens.
+    """
+    week = [
+        (day * DAY_MINUTES + start, day * DAY_MINUTES + end)
+        for day, hours in enumerate(calendar.week)
+        for start, end in hours
+    ]
+    weeks, rest = divmod(limit, calendar.weekly) if week else (0, limit)
+    waits = (_wait_from(start, week, rest) for start, _ in week)
+    return weeks * _WEEK_MINUTES * MINUTE + min(waits, default=rest)
+
+
+def _wait_from(opening: int, week: list[tuple[int, int]], rest: int) -> int:
+    """The time by the clock (µs) from an opening until so much open time, less than a week's, has passed."""
+    later = [(start + shift, end + shift) for shift in (0, _WEEK_MINUTES) for start, end in week]
+    for start, end in (one for one in later if one[0] >= opening):
+        length = (end - start) * MINUTE
+        if rest <= length:
+            return (start - opening) * MINUTE + rest
+        rest -= length
+    return _WEEK_MINUTES * MINUTE
 
 
 def _shortest_pause(calendar: Calendar) -> int:
