@@ -107,9 +107,16 @@ def _prepend(first: list[Query | Flaw], rest: Iterator[list[Query | Flaw]]) -> I
     yield from rest
 
 
-def with_temporary(queries: Iterable[Query | Flaw]) -> Iterator[Query | Flaw]:
-    """Add the temporary tables of its session to each query. The sessions idle for longest are dropped first."""
-    sessions: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+Sessions = OrderedDict[str, tuple[str, ...]]
+"""The temporary tables that sessions created, the session that was idle for longest first."""
+
+
+def with_temporary(queries: Iterable[Query | Flaw], sessions: Sessions | None = None) -> Iterator[Query | Flaw]:
+    """Add the temporary tables of its session to each query. The sessions idle for longest are dropped first.
+
+    `sessions` begins with those of queries before, and is kept up to date.
+    """
+    sessions = OrderedDict() if sessions is None else sessions
     for query in queries:
         if isinstance(query, Flaw) or not query.session:
             yield query

@@ -32,6 +32,7 @@ def bigquery_job(row: Row, place: str) -> Query | None:
         database=text(row, "project_id"),
         session=text_of(at(value_of(row, "session_info"), "session_id")) or text(row, "parent_job_id"),
         query_id=text(row, "job_id"),
+        execution=_execution(text(row, "project_id"), text(row, "job_id")),
         rows=_changed_rows(value_of(row, "dml_statistics")),
         destination=destination,
         reported=_reported(
@@ -85,6 +86,7 @@ def _audited_job(job: Any, user: str, place: str) -> Query | None:
         schema=(*_path(at(query, "defaultDataset")), "", "")[1],
         session=text_of(at(job, "jobStats", "parentJobName")),
         query_id=name[-1],
+        execution=_execution(name[1] if len(name) > 1 else "", name[-1]),
         destination=destination,
         reported=_reported([_path(table) for table in read] if isinstance(read, list) else [], destination),
     )
@@ -104,11 +106,17 @@ def _older_audited_job(job: Any, user: str, place: str) -> Query | None:
         database=text_of(at(job, "jobName", "projectId")),
         schema=text_of(at(query, "defaultDataset", "datasetId")),
         query_id=text_of(at(job, "jobName", "jobId")),
+        execution=_execution(text_of(at(job, "jobName", "projectId")), text_of(at(job, "jobName", "jobId"))),
         destination=destination,
         reported=_reported(
             [_table(table, "Id") for _, table in objects_in(at(job, "jobStatistics", "referencedTables"))], destination
         ),
     )
+
+
+def _execution(project: str, job: str) -> tuple[str, ...]:
+    """The ids of a job: they are unique in a project only."""
+    return (project, job) if job else ()
 
 
 def _reported(inputs: list[Parts], output: Parts) -> Reported:

@@ -1,6 +1,6 @@
 """A logged query as run events: its user, its times, its reads, writes and flows, and its position in the log."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -12,12 +12,13 @@ from whence.capture.sql.dialects.dialects import dialect_of
 from whence.capture.sql.events.events import SqlFacts, shorten, sql_facts
 from whence.capture.sql.events.naming import Naming
 from whence.capture.sql_log.fingerprint import fingerprint
-from whence.capture.sql_log.query import Parts, Query, Reported
+from whence.capture.sql_log.query import Parts, Query
+from whence.capture.sql_log.reported import combine_facts, reported_facts
 from whence.model.events import RunState
-from whence.model.lineage import Edge
-from whence.model.names import DatasetName, FieldName, JobName, RunName
+from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.json.wire import Json
-from whence.openlineage.write import column_lineage, dataset, facet, job_event, own_facet, run_event
+from whence.openlineage.write import dataset, facet, job_event, own_facet, run_event
+from whence_client.events.ids import run_id
 
 _SCHEMAS = {"postgres": "public", "redshift": "public", "snowflake": "PUBLIC", "duckdb": "main", "tsql": "dbo"}
 _TWO_PARTS = ("mysql", "hive", "spark", "clickhouse", "teradata", "sqlite", "oracle")
@@ -97,9 +98,9 @@ _ANY_QUERY = Query(text="", place="", ended=0)
 
 
 def _facts(query: Query, settings: Settings) -> SqlFacts | None:
-    """The facts of a query's text. The engine's report is used if there is no text, or the text yields no columns."""
+    """The facts of a query's text, with those that the engine reports. None if both have no data."""
     naming = _naming(query, settings)
-    reported = _reported_facts(query.reported, settings) if query.reported.inputs or query.reported.outputs else None
+    reported = reported_facts(query.reported, naming)
     if not query.text.strip():
         return reported
     script = _read_text(query.text, settings, naming.defaults)
@@ -112,14 +113,8 @@ def _facts(query: Query, settings: Settings) -> SqlFacts | None:
     facts = sql_facts(query.text, settings.dialect, script, naming)
     if not (facts.inputs or facts.outputs or facts.run_facets):
         return reported
-    if (
-        reported
-        and reported.outputs
-        and not any(facts.direct.values())
-        and (any(reported.direct.values()) or not facts.outputs)
-    ):
-        return replace(reported, job_facets=facts.job_facets, run_facets=facts.run_facets)
-    return facts
+    is_whole = all(statement.status == "parsed" for statement in script) and not query.reported.is_direct
+    return combine_facts(facts, reported, has_all_tables=is_whole) if reported else facts
 
 
 def _read_text(text: str, settings: Settings, defaults: Parts) -> ScriptLineage:
@@ -176,33 +171,6 @@ def _naming(query: Query, settings: Settings) -> Naming:
     return Naming(namespace=settings.namespace, defaults=defaults, own=dataset_names, hidden=_SYSTEM)
 
 
-def _reported_facts(reported: Reported, settings: Settings) -> SqlFacts:
-    """The facts that the engine reports."""
-
-    def name(parts: Parts) -> DatasetName:
-        return DatasetName(settings.namespace, ".".join(parts))
-
-    edges: dict[DatasetName, list[Edge]] = {name(parts): [] for parts in reported.outputs}
-    for flow in reported.flows:
-        source, target = FieldName(name(flow.source), flow.source_column), name(flow.target)
-        edge = Edge(source=source, target=FieldName(target, flow.target_column), type="DIRECT")
-        edges.setdefault(target, []).append(edge)
-    return SqlFacts(
-        inputs=tuple(sorted({name(parts) for parts in reported.inputs})),
-        outputs={
-            output: {"columnLineage": column_lineage(output_edges)} if output_edges else {}
-            for output, output_edges in sorted(edges.items())
-        },
-        job_facets={},
-        run_facets={},
-        direct={output: frozenset(_fields(output_edges)) for output, output_edges in edges.items()},
-    )
-
-
-def _fields(edges: list[Edge]) -> Iterator[str]:
-    return (edge.target.field for edge in edges if isinstance(edge.target, FieldName))
-
-
 def _outputs(query: Query, facts: SqlFacts) -> list[Json]:
     written = facet("OutputStatisticsOutputDatasetFacet", rowCount=query.rows) if query.rows is not None else None
     output_facets = {"outputFacets": {"outputStatistics": written}} if written and len(facts.outputs) == 1 else {}
@@ -211,15 +179,27 @@ def _outputs(query: Query, facts: SqlFacts) -> list[Json]:
 
 def _job(query: Query, facts: SqlFacts, settings: Settings) -> JobName:
     """The job of a query. All queries of one shape are one job, named after the table they write, or else read."""
+    if query.job:
+        return JobName(settings.jobs, query.job)
     table = next(iter(facts.outputs), None) or next(iter(facts.inputs), None)
     subject = table.name.rpartition(".")[2].rpartition("/")[2] if table else "unknown"
     verb = "write" if facts.outputs else "read"
-    shape = fingerprint(query.text or "|".join([verb, *(name.name for name in (*facts.inputs, *facts.outputs))]))
+    shape = fingerprint(query.text or verb, _tables_of_job(query, facts, settings))
     return JobName(settings.jobs, f"{verb}.{subject}.{shape}")
 
 
+def _tables_of_job(query: Query, facts: SqlFacts, settings: Settings) -> list[str]:
+    """The tables that a job writes, or else reads. The files of a text are left out: their names have dates."""
+    if not query.text:
+        return [str(name) for name in (*facts.inputs, *facts.outputs)]
+    named = (name for name in facts.outputs or facts.inputs if name.namespace == settings.namespace)
+    return [name.name.replace(f"temp-{query.session}.", "temp.") for name in named]
+
+
 def _run_id(query: Query, started: int, settings: Settings) -> str:
-    """The run id of a query, the same in every file that contains it: sending a log again changes nothing."""
+    """The run id of a query: that of the engine's own id, whoever reads it, or else of all that the log has."""
+    if query.execution:
+        return run_id(settings.namespace, *query.execution)
     identity = (settings.namespace, query.session, query.user, query.query_id, str(query.ended), query.text)
     at = datetime.fromtimestamp(started / 1_000_000, UTC)
     return str(generate_static_uuid(at, "\0".join(identity).encode("utf-8", "surrogatepass")))

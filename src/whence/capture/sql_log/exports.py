@@ -17,6 +17,8 @@ _FAILED = ("FAIL", "FAILED", "FAILED_WITH_ERROR", "FAILED_WITH_INCIDENT", "INCID
 _ABORTED = ("CANCELED", "CANCELLED", "ABORTED", "USER_CANCELED", "ADMINISTRATIVELY_KILLED")
 _UNFINISHED = ("RUNNING", "QUEUED", "BLOCKED", "RESUMING_WAREHOUSE", "PENDING", "COMPILING", "COMPILED", "STARTED")
 """States of unfinished queries: a later export contains them again."""
+_CANCELED = "604"
+"""Snowflake's error code of a query that somebody canceled: its status is FAIL."""
 _HIDDEN = "<insufficient privilege>"
 """The placeholder of pg_stat_statements for a text that may not be shown."""
 _NAME = re.compile(r'"(?:[^"]|"")*"|[^."]+')
@@ -32,22 +34,27 @@ def snowflake_query(row: Row, place: str) -> Query | None:
         place=place,
         started=moment(text(row, "start_time")),
         ended=moment(text(row, "end_time")) or moment(text(row, "start_time")),
-        state=_state(text(row, "execution_status"), error),
+        state=RunState.ABORT if _is_canceled(row) else _state(text(row, "execution_status"), error),
         error=error,
         user=text(row, "user_name"),
         database=text(row, "database_name"),
         schema=text(row, "schema_name"),
         session=text(row, "session_id"),
         query_id=text(row, "query_id"),
+        execution=_execution(text(row, "query_id")),
         rows=_written(row) or number(row, "rows_produced"),
     )
+
+
+def _is_canceled(row: Row) -> bool:
+    return text(row, "error_code").lstrip("0") == _CANCELED
 
 
 def _written(row: Row) -> int:
     return sum(number(row, f"rows_{how}") or 0 for how in ("inserted", "updated", "deleted"))
 
 
-def snowflake_access(row: Row, place: str) -> Query | None:
+def snowflake_access(row: Row, place: str) -> Query:
     """Read a row of ACCOUNT_USAGE.ACCESS_HISTORY: column flows that Snowflake itself reports, without a text."""
     modified = [entry for _, entry in objects_in(value_of(row, "objects_modified"))]
     accessed = [entry for _, entry in objects_in(value_of(row, "direct_objects_accessed"))]
@@ -58,10 +65,12 @@ def snowflake_access(row: Row, place: str) -> Query | None:
         ended=moment(text(row, "query_start_time")),
         user=text(row, "user_name"),
         query_id=text(row, "query_id"),
+        execution=_execution(text(row, "query_id")),
         reported=Reported(
             inputs=tuple(_dotted(text_of(entry.get("objectName"))) for entry in accessed if _is_table(entry)),
             outputs=tuple(outputs),
             flows=tuple(flow for entry in modified if _is_table(entry) for flow in _snowflake_flows(entry)),
+            is_direct=True,
         ),
     )
 
@@ -95,6 +104,7 @@ def databricks_query(row: Row, place: str) -> Query | None:
         user=text(row, "executed_by", "user_name"),
         session=text(row, "session_id"),
         query_id=text(row, "statement_id", "query_id"),
+        execution=_execution(text(row, "statement_id", "query_id")),
         application=text(row, "client_application"),
         rows=number(row, "produced_rows", "rows_produced"),
     )
@@ -164,6 +174,7 @@ def trino_event(row: Row, place: str) -> Query | None:
         database=text_of(at(context, "catalog")),
         schema=text_of(at(context, "schema")),
         query_id=text_of(metadata.get("queryId")),
+        execution=_execution(text_of(metadata.get("queryId"))),
         application=text_of(at(context, "source")),
         reported=_trino_reported(row.get("iometadata")),
     )
@@ -187,6 +198,10 @@ def _trino_reported(value: Any) -> Reported:
 
 def _trino_table(entry: dict[str, Any], catalog: str) -> Parts:
     return tuple(text_of(entry.get(key)) for key in (catalog, "schema", "table"))
+
+
+def _execution(query_id: str) -> tuple[str, ...]:
+    return (query_id,) if query_id else ()
 
 
 def _state(status_text: str, error: str) -> RunState:

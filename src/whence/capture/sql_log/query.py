@@ -25,6 +25,8 @@ class Reported:
     inputs: tuple[Parts, ...] = ()
     outputs: tuple[Parts, ...] = ()
     flows: tuple[Flow, ...] = ()
+    is_direct: bool = False
+    """Whether the inputs are those that the query names, and not also the tables behind its views."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,11 @@ class Query:
     schema: str = ""
     session: str = ""
     query_id: str = ""
+    execution: tuple[str, ...] = ()
+    """The engine's id of this execution, unique in its namespace; empty if it has none, as PostgreSQL."""
     application: str = ""
+    job: str = ""
+    """The job that it belongs to, if the engine names it; else its shape is the job."""
     rows: int | None = None
     calls: int | None = None
     """The number of executions, if the log counts instead of listing."""

@@ -34,13 +34,18 @@ class Naming:
         """The dataset of a table, or None if it is none, like the result of a SELECT."""
         if table in self.own:
             return self.own[table]
-        if table == RESULT or not self.hidden.isdisjoint(part.lower() for part in table.parts[:-1]):
+        if table == RESULT or not self.hidden.isdisjoint(map(str.lower, _schemas(table))):
             return None
         return location(table.parts[-1]) or DatasetName(self.namespace, ".".join(self._with_defaults(table.parts)))
 
     def _with_defaults(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         missing = max(0, len(self.defaults) + 1 - len(parts))
         return (*filter(None, self.defaults[:missing]), *parts)
+
+
+def _schemas(table: Table) -> tuple[str, ...]:
+    """The parts before a table's name. BigQuery spells one of its own as one part, `INFORMATION_SCHEMA.TABLES`."""
+    return (*table.parts[:-1], *table.parts[-1].split(".")[:-1])
 
 
 def location(text: str) -> DatasetName | None:

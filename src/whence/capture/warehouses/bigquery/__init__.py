@@ -1,0 +1,1 @@
+"""BigQuery: its list of jobs, and the columns and views of datasets, over its REST API."""

@@ -1,0 +1,1 @@
+"""Databricks: its system tables of queries and lineage, over its API for statements."""
