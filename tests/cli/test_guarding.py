@@ -24,10 +24,12 @@ from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit
 from whence.cli.process.serve import Guard, plan
 from whence.govern.api_keys import parse_key
-from whence.model.access import Action, Role
+from whence.model.access import Action, ReadingRestriction, Role
+from whence.model.names import DatasetName, FieldName
 from whence.store.connection.engine import sqlite_url
-from whence.store.security.database import open_security, read_security
+from whence.store.security.database import open_security, read_security, write_security
 from whence.store.security.policy import Policy, read_policy
+from whence.store.security.restrictions import replace_restrictions
 from whence.store.security.tables import metadata
 
 Whence = Callable[..., Result]
@@ -86,6 +88,7 @@ def test_grants_are_given_listed_and_taken_back(whence: Whence, tmp_path: Path) 
     assert of(whence, "access", "list") == {
         "grants": [{"subject": "group:eng", "role": "reader", "namespaces": "warehouse*"}],
         "hidings": [{"subject": "*", "namespaces": "*", "datasets": "*", "fields": "*ssn*"}],
+        "restrictions": [],
     }
     assert "group:eng  reader  warehouse*" in whence("access", "list").stdout
     assert whence("access", "revoke-grant", "group:eng", "-n", "warehouse*").exit_code == Exit.OK
@@ -93,6 +96,23 @@ def test_grants_are_given_listed_and_taken_back(whence: Whence, tmp_path: Path) 
     assert whence("access", "hide", "*", "--fields", "*ssn*", "--undo").exit_code == Exit.OK
     assert whence("access", "hide", "*", "--fields", "*ssn*", "--undo").exit_code == Exit.MISTAKE
     assert (policy(tmp_path).grants, policy(tmp_path).hidings) == ({}, {})
+
+
+def test_restricted_columns_are_listed_with_who_reads_them(whence: Whence, tmp_path: Path) -> None:
+    table = DatasetName("s3://shop", "crm")
+    columns = frozenset(FieldName(table, f"c{number}") for number in range(7))
+    assert of(whence, "access", "list")["restrictions"] == []
+    security = open_security(sqlite_url(tmp_path / "store.security.db"))
+    with write_security(security) as connection:
+        replace_restrictions(
+            connection, [ReadingRestriction(policy="mail", readers=("group:privacy",), fields=columns)]
+        )
+    security.dispose()
+    (one,) = of(whence, "access", "list")["restrictions"]
+    assert (one["policy"], one["namespace"], one["readers"]) == ("mail", "s3://shop", ["group:privacy"])
+    assert one["columns"] == sorted(map(str, columns))
+    line = "only stewards, group:privacy  see  crm.c0, crm.c1, crm.c2, crm.c3, crm.c4 and 2 more in s3://shop"
+    assert line in whence("access", "list").stdout
 
 
 @pytest.mark.parametrize("subject", ["ada", "role:admin", "user:", "*"])

@@ -308,7 +308,7 @@ class Sensitivity(Answer, frozen=True, kw_only=True):
     """
 
     _rows: ClassVar[str] = "labels"
-    _columns: ClassVar[tuple[str, ...]] = ("node", "category", "grade", "assumed", "proven", "source", "path")
+    _columns: ClassVar[tuple[str, ...]] = ("node", "category", "grade", "assumed", "proven", "source", "path", "steps")
 
     node: str
     direction: str

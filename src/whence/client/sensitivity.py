@@ -27,7 +27,8 @@ class SensitivityOptions(TypedDict, total=False):
 class SensitivityLabel(msgspec.Struct, frozen=True, kw_only=True):
     """How much of the sensitive columns of a category a node shows at most (`grade`), and how much for certain.
 
-    `path`: a shortest way from the sensitive column `source` to the node, both included.
+    `path`: a shortest way from the sensitive column `source` to the node, both included; `steps`: for each step of it
+    the expressions that make the value, or else their kind.
     """
 
     node: str
@@ -37,6 +38,7 @@ class SensitivityLabel(msgspec.Struct, frozen=True, kw_only=True):
     proven: str
     source: str
     path: tuple[str, ...]
+    steps: tuple[str, ...] = ()
 
 
 class SubjectOptions(TypedDict, total=False):

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from whence.govern.access_review import Kept, ReviewedGrant
 from whence.govern.api_keys import Key
-from whence.model.access import Grant, Hiding
+from whence.model.access import Grant, Hiding, ReadingRestriction
 from whence.query.answers.instants import iso
 from whence.store.security.api_key_rows import StoredKey
 from whence.store.security.audit import Entry
@@ -53,11 +53,21 @@ class HidingDocument(TypedDict):
     fields: str
 
 
+class RestrictionDocument(TypedDict):
+    """Columns of a namespace that a policy hides from all but stewards there and its `readers` (subjects)."""
+
+    policy: str
+    namespace: str
+    readers: list[str]
+    columns: list[str]
+
+
 class GrantsDocument(TypedDict):
-    """All grants, and all rules that hide fields."""
+    """All grants, all rules that hide fields, and the columns that policies restrict."""
 
     grants: list[GrantDocument]
     hidings: list[HidingDocument]
+    restrictions: list[RestrictionDocument]
 
 
 class AuditEntry(TypedDict):
@@ -120,7 +130,11 @@ def key_state(one: StoredKey, now: int) -> KeyState:
     return "live" if one.is_live(now) else "expired"
 
 
-def grants_document(grants: Mapping[str, Sequence[Grant]], hidings: Mapping[str, Sequence[Hiding]]) -> GrantsDocument:
+def grants_document(
+    grants: Mapping[str, Sequence[Grant]],
+    hidings: Mapping[str, Sequence[Hiding]],
+    restrictions: Sequence[ReadingRestriction],
+) -> GrantsDocument:
     """Who has which role where, and which fields are hidden from whom."""
     return {
         "grants": [
@@ -133,7 +147,13 @@ def grants_document(grants: Mapping[str, Sequence[Grant]], hidings: Mapping[str,
             for who, several in hidings.items()
             for one in several
         ],
+        "restrictions": [_restriction_document(one, space) for one in restrictions for space in sorted(one.namespaces)],
     }
+
+
+def _restriction_document(one: ReadingRestriction, namespace: str) -> RestrictionDocument:
+    fields = sorted(str(field) for field in one.fields if field.dataset.namespace == namespace)
+    return {"policy": one.policy, "namespace": namespace, "readers": list(one.readers), "columns": fields}
 
 
 def entry_document(number: int, one: Entry) -> AuditEntry:

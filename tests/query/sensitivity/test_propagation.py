@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from whence.model.names import DatasetName, FieldName, Node
 from whence.model.sensitivity import Grade
-from whence.query.sensitivity.propagation import spread
+from whence.query.sensitivity.propagation import Ways, spread
 
 DATASETS = tuple(DatasetName("prod", name) for name in "ab")
 COLUMNS = tuple(FieldName(of, name) for of in DATASETS for name in ("x", "y", "z"))
@@ -44,12 +44,12 @@ def closure(passed: dict[tuple[Node, Node], Grade], begins: dict[Node, Grade]) -
 
 @given(widths, starts)
 def test_grades_are_those_of_the_widest_way(passed: dict[tuple[Node, Node], Grade], begins: dict[Node, Grade]) -> None:
-    assert spread(passed, begins).grades == closure(passed, begins)
+    assert spread(Ways.of(passed), begins).grades == closure(passed, begins)
 
 
 @given(widths, starts)
 def test_a_path_is_a_way_with_the_grade(passed: dict[tuple[Node, Node], Grade], begins: dict[Node, Grade]) -> None:
-    found = spread(passed, begins)
+    found = spread(Ways.of(passed), begins)
     wide = hops(passed, {*begins, *(end for ends in passed for end in ends)})
     for node, grade in found.grades.items():
         path = found.path(node)
@@ -63,7 +63,7 @@ def test_the_order_of_edges_changes_nothing(
 ) -> None:
     shuffled = list(passed.items())
     random.shuffle(shuffled)
-    assert spread(dict(shuffled), begins) == spread(passed, begins)
+    assert spread(Ways.of(dict(shuffled)), begins) == spread(Ways.of(passed), begins)
 
 
 @given(widths, starts)
@@ -72,4 +72,4 @@ def test_without_its_tag_nothing_is_left_of_a_column(
 ) -> None:
     for start in begins:
         fewer = {one: has for one, has in begins.items() if one != start}
-        assert spread(passed, fewer).grades == closure(passed, fewer)
+        assert spread(Ways.of(passed), fewer).grades == closure(passed, fewer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,15 +36,24 @@ class Source(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A source, and how it takes part: the subtype of the transformation, and whether it hides the value."""
+    """A source, and how it takes part: the subtype of the transformation, and whether it hides the value. `how`: the
+    functions on its way, around `{}` for the source, or UNREAD; empty: there is none, or none was read.
+    """
 
     source: Source
     subtype: str
     masking: bool = False
+    how: str = ""
 
 
 Edges = frozenset[Edge]
 _NONE: Edges = frozenset()
+UNREAD = "\N{HORIZONTAL ELLIPSIS}"
+"""A step on the way of a value of which a capture does not know what it does."""
+SAME = "{}"
+"""A step that leaves the value as it is."""
+_MOST_WAYS, _LONGEST_WAY = 4, 200
+"""Of one source to one value: how many ways are told apart, and how long each is in characters."""
 _NO_REASONS: frozenset[str] = frozenset()
 
 
@@ -68,6 +78,9 @@ class Column:
 
 
 EMPTY = Column()
+NUMBERS = {number: Column(type=("number", number)) for number in ("0", "1", str((1 << 31) - 1))}
+"""Literals that a function may be read by. They are no values of anybody."""
+_WITHOUT_SOURCES = frozenset(map(id, (EMPTY, *NUMBERS.values())))
 
 
 def unknown(reason: str) -> Column:
@@ -82,7 +95,7 @@ def read_column(dataset: Dataset, name: str, type_: object = None) -> Column:
 
 def merge(columns: Iterable[Column]) -> Column:
     """The sources of several columns together, unchanged, as in a union."""
-    found = [one for one in columns if one is not EMPTY]
+    found = [one for one in columns if id(one) not in _WITHOUT_SOURCES]
     if not found:
         return EMPTY
     first = found[0]
@@ -90,7 +103,7 @@ def merge(columns: Iterable[Column]) -> Column:
         return first
     shared = set(first.fields).intersection(*(one.fields for one in found))
     return Column(
-        _NONE.union(*(one.direct for one in found)),
+        _bound_ways(_NONE.union(*(one.direct for one in found))),
         _NONE.union(*(one.indirect for one in found)),
         _NO_REASONS.union(*(one.reasons for one in found)),
         {name: merge(one.fields[name] for one in found) for name in first.fields if name in shared},
@@ -98,8 +111,12 @@ def merge(columns: Iterable[Column]) -> Column:
     )
 
 
-def transform(columns: Iterable[Column], subtype: str = TRANSFORMATION, *, masking: bool = False) -> Column:
-    """A value computed from columns. Along a chain the stronger subtype stays: AGGREGATION over TRANSFORMATION."""
+def transform(
+    columns: Iterable[Column], subtype: str = TRANSFORMATION, *, masking: bool = False, step: str = UNREAD
+) -> Column:
+    """A value computed from columns. Along a chain the stronger subtype stays: AGGREGATION over TRANSFORMATION. `step`:
+    what is done, around `{}` for the value.
+    """
     merged = merge(columns)
     strength = _STRENGTH[subtype]
     direct = frozenset(
@@ -107,10 +124,35 @@ def transform(columns: Iterable[Column], subtype: str = TRANSFORMATION, *, maski
             edge.source,
             edge.subtype if _STRENGTH[edge.subtype] > strength else subtype,
             edge.masking or masking,
+            _add_step(edge, step),
         )
         for edge in merged.direct
     )
-    return Column(direct, merged.indirect, merged.reasons)
+    return Column(_bound_ways(direct), merged.indirect, merged.reasons)
+
+
+def call(columns: Iterable[Column], steps: Iterable[str], *, masking: bool = False) -> Column:
+    """The result of a function of columns, with what it does with each of them."""
+    return merge(transform((one,), masking=masking, step=step) for one, step in zip(columns, steps))
+
+
+def _add_step(edge: Edge, step: str) -> str:
+    is_unread = UNREAD in (step, edge.how) or (not edge.how and edge.subtype != IDENTITY)
+    if is_unread or len(edge.how) + len(step) > _LONGEST_WAY:
+        return UNREAD
+    return edge.how if step == SAME else step.replace(SAME, edge.how or SAME)
+
+
+def _bound_ways(direct: Edges) -> Edges:
+    """Loops multiply the ways of a value: of a source with many of them none is told apart."""
+    if len(direct) <= _MOST_WAYS:
+        return direct
+    counts = Counter(edge.source for edge in direct)
+    if max(counts.values()) <= _MOST_WAYS:
+        return direct
+    return frozenset(
+        edge._replace(how=UNREAD) if edge.how and counts[edge.source] > _MOST_WAYS else edge for edge in direct
+    )
 
 
 def decide(column: Column, deciding: Iterable[Column], subtype: str) -> Column:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from whence_client.events.columns import DIRECT, INDIRECT, ColumnEdge, column_facets
 from whence_client.events.datasets import Column as EventColumn
 from whence_client.events.facets import Facet
-from whence_client.lineage.columns import NO_SOURCE, OPAQUE_FUNCTION, Column, Edge, Edges
+from whence_client.lineage.columns import NO_SOURCE, OPAQUE_FUNCTION, SAME, UNREAD, Column, Edge, Edges
 
+_LONGEST_NAME = 200
+_RESERVED = "all|and|as|asc|by|case|desc|end|from|group|in|is|not|null|on|or|order|set|to|using|when"
+_PLAIN = re.compile(rf"(?!(?:{_RESERVED})$)[a-z_][a-z0-9_]*", re.IGNORECASE)
+"""Names that SQL reads without quotes."""
 _GUESSED = 0.5
 """The confidence in the sources of a column that a function hides: it has all of its arguments."""
 
@@ -50,4 +55,12 @@ def _edges(columns: Mapping[str, Column], influences: Edges) -> Iterator[ColumnE
 def _edge(edge: Edge, target: str | None, type_: str, reason: str) -> ColumnEdge:
     source = EventColumn(edge.source.dataset.namespace, edge.source.dataset.name, edge.source.field)
     confidence = _GUESSED if reason == OPAQUE_FUNCTION else 1.0
-    return ColumnEdge(source, target, type_, edge.subtype, "", edge.masking, confidence, reason)
+    return ColumnEdge(source, target, type_, edge.subtype, _describe(edge), edge.masking, confidence, reason)
+
+
+def _describe(edge: Edge) -> str:
+    """The functions on the way of a value, as SQL; empty if they are not known."""
+    name = edge.source.field
+    if not edge.how or edge.how == UNREAD or len(name) > _LONGEST_NAME:
+        return ""
+    return edge.how.replace(SAME, name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"')

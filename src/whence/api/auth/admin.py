@@ -48,6 +48,7 @@ from whence.store.security.api_key_rows import read_keys
 from whence.store.security.audit import Entry, append_entries
 from whence.store.security.database import read_security, write_security
 from whence.store.security.grants import read_grants, read_hidings
+from whence.store.security.restrictions import read_restrictions
 
 _RESPONSES = {
     **PROBLEMS,
@@ -181,10 +182,11 @@ def revoke(request: Request, viewer: Asker, key: Segment) -> Response:
 def list_grants(request: Request, viewer: Asker) -> Response:
     """List the grants and hidden fields of the namespaces that you administer."""
     with read_security(security_of(request)) as connection:
-        document = grants_document(read_grants(connection), read_hidings(connection))
+        document = grants_document(read_grants(connection), read_hidings(connection), read_restrictions(connection))
     own: GrantsDocument = {
         "grants": [one for one in document["grants"] if viewer.is_allowed(Action.ADMIN, one["namespaces"])],
         "hidings": [one for one in document["hidings"] if viewer.is_allowed(Action.ADMIN, one["namespaces"])],
+        "restrictions": [one for one in document["restrictions"] if viewer.is_allowed(Action.ADMIN, one["namespace"])],
     }
     return answer({"data": own, "page": None}, headers=_PRIVATE)
 

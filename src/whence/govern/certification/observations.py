@@ -14,7 +14,7 @@ from whence.govern.slos.records import Declaration, held_declarations
 from whence.model.catalog import FacetRecord
 from whence.model.names import DatasetName, FieldName, Node
 from whence.model.traits import parse_traits
-from whence.openlineage.facets.assertions import WARN
+from whence.openlineage.facets.assertions import WARN, ChecksPage
 from whence.query.lookup.contracts import ContractedDataset, contract_versions
 from whence.query.ports.catalog import Catalog
 from whence.query.sensitivity.whole_graph import WholeGraph
@@ -43,7 +43,7 @@ def read_facts(
     lineage, canonical = shared or read_lineage(graph, ids, at)
     contracts = _contracts(graph, facets, ids, now, at)
     objectives = _objectives(catalog, graph, ids, _days(rules.values()), now if at is None else at)
-    checks = {name: _checks(graph, some, at) for name, some in ids.items()}
+    checks = dict(zip(ids, map(_last_checks, graph.checks_of_each([*ids.values()], at)), strict=True))
     return {
         name: Facts(
             owners=_owners(facets, some),
@@ -168,9 +168,8 @@ def _names(graph: Observed, name: DatasetName) -> Sequence[DatasetName]:
     return [one for one in graph.nodes(sorted(ids)).values() if isinstance(one, DatasetName)] or [name]
 
 
-def _checks(graph: Observed, ids: Iterable[int], at: int | None) -> tuple[tuple[LastCheck, ...], bool]:
+def _last_checks(page: ChecksPage) -> tuple[tuple[LastCheck, ...], bool]:
     """The last result of each check of a dataset by all its names, and whether all results were read."""
-    page = graph.checks(sorted(ids), at)
     last: dict[tuple[str, str], LastCheck] = {}
     for run in sorted(page.found, key=lambda run: (run.time, run.run_id)):
         for one in run.checks:

@@ -58,7 +58,7 @@ def read_recent_violations(
 ) -> RecentViolations:
     """The violations of these datasets that began after `since` and not after `until` (µs), by what is known then."""
     contracted = _contracted(catalog, map(node_id, datasets))
-    pages = [graph.checks(ids, until) for ids in ids_of(graph, [one.name for one in contracted]).values()]
+    pages = graph.checks_of_each([*ids_of(graph, [one.name for one in contracted]).values()], until)
     results = [
         CheckedResult(one.run_id, one.time, one.dataset_id, assertion)
         for page in pages

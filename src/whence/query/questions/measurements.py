@@ -37,6 +37,10 @@ class Measured(Runs, Protocol):
         """The checks of these datasets, by run, the latest first, as of a time; none for a restricted viewer."""
         ...
 
+    def checks_of_each(self, groups: Sequence[frozenset[int]], at: int | None) -> Sequence[ChecksPage]:
+        """The same for each group of datasets, as `checks` answers one, but read at once."""
+        ...
+
     def ended_runs(self, job_id: int, at: int | None, limit: int) -> Sequence[RunRow]:
         """The runs of a job that started and ended, the latest end first, at most `limit`; as of a time."""
         ...

@@ -12,7 +12,8 @@ from whence.query.sensitivity.labels import Label, Sensitivity
 class SensitivityLabel(TypedDict):
     """How much of the sensitive columns of a category a node shows at most, and how much for certain (`proven`).
 
-    `source`: a sensitive column that it shows so much of; `path`: a shortest way from it to the node, both included.
+    `source`: a sensitive column that it shows so much of; `path`: a shortest way from it to the node, both included;
+    `steps`: for each step of it the expressions that make the value, or else their kind.
     """
 
     node: str
@@ -22,6 +23,7 @@ class SensitivityLabel(TypedDict):
     proven: GradeWord
     source: str
     path: list[str]
+    steps: list[str]
 
 
 class SensitivityLabels(TypedDict):
@@ -54,7 +56,7 @@ def sensitivity_listing(found: Sensitivity) -> Listing:
         },
         get_completeness=lambda: found.completeness,
         name="labels",
-        columns=("node", "category", "grade", "assumed", "proven", "source", "path"),
+        columns=("node", "category", "grade", "assumed", "proven", "source", "path", "steps"),
         keys=[one.order for one in several],
         part=lambda start, end: {"labels": [label_document(one) for one in several[start:end]]},
     )
@@ -75,4 +77,5 @@ def label_document(one: Label) -> SensitivityLabel:
         "proven": one.proven.word,
         "source": str(one.path[0]),
         "path": [str(node) for node in one.path],
+        "steps": list(one.steps),
     }

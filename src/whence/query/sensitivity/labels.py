@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.errors import QuestionError
 from whence.model.graph import Direction, Grain
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.model.sensitivity import Grade
+from whence.query.answers.transformation_texts import describe_steps
 from whence.query.answers.values import BOTH, Completeness, Question
 from whence.query.ports.graph import Graph
 from whence.query.sensitivity.disclosures import Way, way_of
 from whence.query.sensitivity.marks import Mark, marks_of
-from whence.query.sensitivity.propagation import Widths, spread
+from whence.query.sensitivity.propagation import Ways, Widths, spread
 from whence.query.traversal.column_gaps import read_gaps
 from whence.query.traversal.edges import assemble_edges, names_of
 from whence.query.traversal.result import completeness
@@ -26,7 +27,8 @@ UNTAGGED = "untagged"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
     """How much of the sensitive columns of a category a node shows at most. `proven`: so much of it for certain; if it
-    is less, the label is assumed. `path`: a shortest way with this grade, from a sensitive column to the node.
+    is less, the label is assumed. `path`: a shortest way with this grade, from a sensitive column to the node; `steps`:
+    what happens to the value on each step of it, if that was asked.
     """
 
     node: Node
@@ -34,6 +36,7 @@ class Label:
     grade: Grade
     proven: Grade
     path: tuple[Node, ...]
+    steps: tuple[str, ...] = ()
 
     @property
     def is_assumed(self) -> bool:
@@ -127,12 +130,14 @@ def label_graph(graph: Graph, root: Node, question: SensitivityQuestion) -> Labe
     marked = _marked(walk, names, own, question.tags)
     if question.direction is Direction.DOWNSTREAM:
         marked = _of_root(marked, own)
-    ways = _ways(walk, names)
+    found = tuple(_ways(walk, names))
+    ways, known = widths_of(found), {(one.source, one.target): one.how for one in found}
+    labels = (replace(one, steps=describe_steps(one.path, known)) for one in labels_of(ways, marked))
     gaps = read_gaps(walk, set(walk.depth))
     return LabelledGraph(
         root=names[walk.root],
         own=own,
-        labels=tuple(sorted(labels_of(ways, marked), key=lambda one: one.order)),
+        labels=tuple(sorted(labels, key=lambda one: one.order)),
         flows=ways[0],
         sources=tuple(sorted(marked, key=str)),
         gaps=tuple(sorted(names_of(walk, {key.owner for key in gaps}).values(), key=str)),
@@ -171,10 +176,10 @@ def _of_root(marked: Mapping[Node, frozenset[Mark]], own: frozenset[Node]) -> di
     return found or {node: frozenset({Mark(UNTAGGED, of_dataset=False)}) for node in own}
 
 
-def _ways(walk: Traversal, names: Mapping[int, Node]) -> tuple[Widths, Widths]:
-    """How much passes between nodes at most, and how much for certain."""
+def _ways(walk: Traversal, names: Mapping[int, Node]) -> Iterator[Way]:
+    """How values pass between nodes."""
     walk.read(walk.depth)
-    return widths_of(map(way_of, assemble_edges(walk, walk.links, (), names).edges))
+    return map(way_of, assemble_edges(walk, walk.links, (), names).edges)
 
 
 def widths_of(ways: Iterable[Way]) -> tuple[Widths, Widths]:
@@ -190,11 +195,12 @@ def widths_of(ways: Iterable[Way]) -> tuple[Widths, Widths]:
 
 def labels_of(ways: tuple[Widths, Widths], marked: Mapping[Node, frozenset[Mark]]) -> Iterator[Label]:
     """The labels of all nodes that sensitive columns reach."""
+    known = tuple(map(Ways.of, ways))
     for category in sorted({mark.category for marks in marked.values() for mark in marks}):
         own, any_ = {Mark(category, of_dataset=False)}, {Mark(category, one) for one in (False, True)}
         at_most, proven = (
-            spread(widths, {node: Grade.FULL for node, marks in marked.items() if marks & wanted})
-            for widths, wanted in zip(ways, (any_, own), strict=True)
+            spread(each, {node: Grade.FULL for node, marks in marked.items() if marks & wanted})
+            for each, wanted in zip(known, (any_, own), strict=True)
         )
         for node, grade in at_most.grades.items():
             certain = proven.grades.get(node, Grade.NONE)

@@ -5,7 +5,7 @@ cycles need no care, because a node that was reached is not reached again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from whence.model.names import DatasetName, FieldName, Node
 from whence.model.sensitivity import Grade
@@ -32,20 +32,58 @@ class Reached:
         return tuple(reversed(found))
 
 
-def spread(widths: Widths, starts: Mapping[Node, Grade]) -> Reached:
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The edges by the node that they start from, and the columns of each dataset that has edges."""
+
+    targets: Mapping[Node, Sequence[tuple[Node, Grade]]]
+    columns: Mapping[DatasetName, Sequence[FieldName]]
+
+    @classmethod
+    def of(cls, widths: Widths) -> "Ways":
+        """Those along which so much passes."""
+        targets: dict[Node, list[tuple[Node, Grade]]] = {}
+        for (source, target), grade in widths.items():
+            targets.setdefault(source, []).append((target, grade))
+        return cls(targets, _by_dataset({end for ends in widths for end in ends}))
+
+    def with_columns(self, nodes: Iterable[Node]) -> "Ways":
+        """The same; columns among some nodes are there without edges, too."""
+        more = _by_dataset(nodes)
+        own = {of: tuple({*self.columns.get(of, ()), *several}) for of, several in more.items()}
+        return Ways(self.targets, {**self.columns, **own})
+
+    def beyond(self, node: Node, grade: Grade) -> Iterator[Node]:
+        """The nodes to which at least so much passes from a node."""
+        for start in (node, dataset_of(node)):
+            if start is not None:
+                yield from (target for target, width in self.targets.get(start, ()) if width >= grade)
+        if isinstance(node, DatasetName):
+            yield from self.columns.get(node, ())
+
+
+def _by_dataset(nodes: Iterable[Node]) -> Mapping[DatasetName, Sequence[FieldName]]:
+    found: dict[DatasetName, list[FieldName]] = {}
+    for node in nodes:
+        if isinstance(node, FieldName):
+            found.setdefault(node.dataset, []).append(node)
+    return found
+
+
+def spread(ways: Ways, starts: Mapping[Node, Grade]) -> Reached:
     """Pass grades on from sensitive columns. What reaches a whole dataset reaches each of its columns, and what a whole
     dataset passes on may be any of its columns.
     """
-    ways = _Ways.of(widths, starts)
+    known = ways.with_columns(starts)
     grades: dict[Node, Grade] = {}
     before: dict[Grade, dict[Node, Node | None]] = {}
     for grade in GRADES:
-        before[grade] = _search(ways, grade, sorted((one for one, has in starts.items() if has >= grade), key=str))
+        before[grade] = _search(known, grade, sorted((one for one, has in starts.items() if has >= grade), key=str))
         grades |= {node: grade for node in before[grade] if node not in grades}
     return Reached(grades, before)
 
 
-def _search(ways: "_Ways", grade: Grade, starts: Sequence[Node]) -> dict[Node, Node | None]:
+def _search(ways: Ways, grade: Grade, starts: Sequence[Node]) -> dict[Node, Node | None]:
     """The node before each node on a shortest way on which so much passes; of two ways the first by name."""
     before: dict[Node, Node | None] = dict.fromkeys(starts)
     frontier: Sequence[Node] = starts
@@ -58,29 +96,3 @@ def _search(ways: "_Ways", grade: Grade, starts: Sequence[Node]) -> dict[Node, N
         before |= new
         frontier = sorted(new, key=str)
     return before
-
-
-@dataclass(frozen=True, slots=True)
-class _Ways:
-    """The edges by the node that they start from, and the columns of each dataset that has edges."""
-
-    targets: dict[Node, list[tuple[Node, Grade]]] = field(default_factory=dict)
-    columns: dict[DatasetName, list[Node]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, widths: Widths, starts: Iterable[Node]) -> "_Ways":
-        found = cls()
-        for (source, target), grade in widths.items():
-            found.targets.setdefault(source, []).append((target, grade))
-        for node in {*starts, *(end for ends in widths for end in ends)}:
-            if isinstance(node, FieldName):
-                found.columns.setdefault(node.dataset, []).append(node)
-        return found
-
-    def beyond(self, node: Node, grade: Grade) -> Iterator[Node]:
-        """The nodes to which at least so much passes from a node."""
-        for start in (node, dataset_of(node)):
-            if start is not None:
-                yield from (target for target, width in self.targets.get(start, ()) if width >= grade)
-        if isinstance(node, DatasetName):
-            yield from self.columns.get(node, ())

@@ -26,6 +26,8 @@ def list_datasets(catalog: Catalog) -> Iterator[Entry]:
     after = None
     while page := catalog.listed(Kind.DATASET, EntryFilter(), Window(limit=_PAGE, after=after)):
         yield from page
+        if len(page) < _PAGE:
+            return
         after = entry_sort_key(page[-1])
 
 

@@ -291,6 +291,10 @@ class VisibleGraph:
         """None: checks may contain any names."""
         return ChecksPage(stopped_by="access")
 
+    def checks_of_each(self, groups: Sequence[frozenset[int]], at: int | None) -> Sequence[ChecksPage]:
+        """None, as of one group."""
+        return [self.checks(one, at) for one in groups]
+
     def measurements(
         self, dataset_ids: Iterable[int], at: int | None, limit: int, facet: str = ""
     ) -> Sequence[MeasurementRow]:

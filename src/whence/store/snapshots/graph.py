@@ -70,7 +70,7 @@ from whence.store.ingest.dropped_datasets import read_dropped
 from whence.store.ingest.retention_summary import forgotten_history
 from whence.store.schema.array_parameters import giving
 from whence.store.schema.tables import event, progress
-from whence.store.status.data_quality import read_checks
+from whence.store.status.data_quality import read_checks, read_checks_of_each
 
 _FIRST_EVENT = select(func.min(event.c.time))
 
@@ -261,6 +261,10 @@ class StoreGraph:
     def checks(self, dataset_ids: Iterable[int], at: int | None) -> ChecksPage:
         """The checks of these datasets, by run, the latest first; as of a time."""
         return read_checks(self.connection, dataset_ids, at)
+
+    def checks_of_each(self, groups: Sequence[frozenset[int]], at: int | None) -> Sequence[ChecksPage]:
+        """The checks of each group of datasets; as of a time."""
+        return read_checks_of_each(self.connection, groups, at)
 
     def check_jobs(self, job_ids: Iterable[int], at: int | None) -> frozenset[int]:
         """Which of these jobs only check data; as of a time."""

@@ -1,9 +1,10 @@
 """Results of data quality checks, as runs reported them for the datasets that they read and wrote."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select, tuple_, union
+from sqlalchemy import Connection, Subquery, func, select, tuple_, union
 
 from whence.model.catalog import Window, sorted_distinct
 from whence.model.lineage import Origin
@@ -25,6 +26,7 @@ MOST_RUNS = 500
 MOST_LOOKED = 5_000
 """Runs read for one page of failed checks."""
 _RUNS_PER_BATCH = 500
+_GROUPS_PER_BATCH = 200
 _LEAST_ID = -(1 << 63)
 
 
@@ -85,6 +87,40 @@ def read_checks(connection: Connection, dataset_ids: Iterable[int], at: int | No
         if dataset_id in ids and results
     ]
     return ChecksPage(tuple(sorted(found, reverse=True)), "checks" if is_cut else None)
+
+
+def read_checks_of_each(
+    connection: Connection, groups: Sequence[frozenset[int]], at: int | None = None
+) -> Sequence[ChecksPage]:
+    """The same as `read_checks` of each group of datasets, with one query for many groups."""
+    pages: list[ChecksPage] = []
+    for start in range(0, len(groups), _GROUPS_PER_BATCH):
+        some = groups[start : start + _GROUPS_PER_BATCH]
+        touched = _list_runs_of_each(connection, {id_ for ids in some for id_ in ids}, at)
+        runs = [_latest_runs([touched.get(id_, {}) for id_ in ids]) for ids in some]
+        reports = _read_assertions(connection, {run_id for latest in runs for _, run_id in latest[:MOST_RUNS]}, at)
+        pages += map(partial(_page_of, reports), some, runs)
+    return pages
+
+
+def _latest_runs(several: Iterable[Mapping[int, int]]) -> Sequence[tuple[int, int]]:
+    """Runs of datasets with the times of their last events, the latest first."""
+    last: dict[int, int] = {}
+    for runs in several:
+        last |= {run_id: max(time, last.get(run_id, time)) for run_id, time in runs.items()}
+    return sorted(((time, run_id) for run_id, time in last.items()), reverse=True)
+
+
+def _page_of(
+    reports: Mapping[int, Mapping[int, Sequence[Assertion]]], ids: frozenset[int], runs: Sequence[tuple[int, int]]
+) -> ChecksPage:
+    found = (
+        RunChecks(time, run_id, dataset_id, tuple(results))
+        for time, run_id in runs[:MOST_RUNS]
+        for dataset_id, results in reports.get(run_id, {}).items()
+        if dataset_id in ids and results
+    )
+    return ChecksPage(tuple(sorted(found, reverse=True)), "checks" if len(runs) > MOST_RUNS else None)
 
 
 def read_failed_checks(connection: Connection, window: Window) -> FailedChecksPage:
@@ -178,16 +214,8 @@ def _list_runs(connection: Connection, dataset_ids: Sequence[int], at: int | Non
     """The latest runs that read or wrote one of these datasets, the latest first, with the times of their last events,
     one more than MOST_RUNS; as of a time.
     """
-    wanted = integers(connection, ("id",), [(one,) for one in dataset_ids])
-    ends = [
-        select(lineage_version.c.id)
-        .join(lineage_edge, lineage_edge.c.set_id == lineage_version.c.set_id)
-        .join(wanted, wanted.c.id == end)
-        .join(lineage_set, lineage_set.c.id == lineage_version.c.set_id)
-        .where(lineage_set.c.origin == Origin.BOUNDARY)
-        for end in (lineage_edge.c.source_id, lineage_edge.c.target_id)
-    ]
-    of_sets = union(*ends).subquery()
+    versions = _versions_at(connection, dataset_ids)
+    of_sets = select(versions.c.id).distinct().subquery()
     last = func.max(run_lineage.c.time).label("last")
     query = select(run_lineage.c.run_id, last).join(of_sets, of_sets.c.id == run_lineage.c.version)
     if at is not None:
@@ -195,3 +223,38 @@ def _list_runs(connection: Connection, dataset_ids: Sequence[int], at: int | Non
     latest = (last.desc(), run_lineage.c.run_id.desc())
     rows = connection.execute(query.group_by(run_lineage.c.run_id).order_by(*latest).limit(MOST_RUNS + 1)).all()
     return {row.run_id: row.last for row in rows}
+
+
+def _list_runs_of_each(
+    connection: Connection, dataset_ids: Iterable[int], at: int | None
+) -> Mapping[int, Mapping[int, int]]:
+    """The same for each dataset: one more than MOST_RUNS of its latest runs."""
+    versions = _versions_at(connection, sorted_distinct(dataset_ids))
+    last = func.max(run_lineage.c.time).label("last")
+    touched = select(versions.c.dataset_id, run_lineage.c.run_id, last).join(
+        run_lineage, versions.c.id == run_lineage.c.version
+    )
+    if at is not None:
+        touched = touched.where(run_lineage.c.time <= at)
+    each = touched.group_by(versions.c.dataset_id, run_lineage.c.run_id).subquery()
+    latest = (each.c.last.desc(), each.c.run_id.desc())
+    place = func.row_number().over(partition_by=each.c.dataset_id, order_by=latest).label("place")
+    ranked = select(each, place).subquery()
+    found: dict[int, dict[int, int]] = {}
+    for row in connection.execute(select(ranked).where(ranked.c.place <= MOST_RUNS + 1)):
+        found.setdefault(row.dataset_id, {})[row.run_id] = row.last
+    return found
+
+
+def _versions_at(connection: Connection, dataset_ids: Sequence[int]) -> Subquery:
+    """The versions of lineage that read or write one of some datasets, with the dataset."""
+    wanted = integers(connection, ("id",), [(one,) for one in dataset_ids])
+    ends = [
+        select(lineage_version.c.id, wanted.c.id.label("dataset_id"))
+        .join(lineage_edge, lineage_edge.c.set_id == lineage_version.c.set_id)
+        .join(wanted, wanted.c.id == end)
+        .join(lineage_set, lineage_set.c.id == lineage_version.c.set_id)
+        .where(lineage_set.c.origin == Origin.BOUNDARY)
+        for end in (lineage_edge.c.source_id, lineage_edge.c.target_id)
+    ]
+    return union(*ends).subquery()

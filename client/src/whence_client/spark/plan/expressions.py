@@ -12,16 +12,20 @@ from whence_client.lineage.columns import (
     AGGREGATION,
     CONDITIONAL,
     EMPTY,
+    NUMBERS,
     OPAQUE_FUNCTION,
+    SAME,
     SORT,
     WINDOW,
     Column,
     add_reason,
+    call,
     decide,
     get_field,
     merge,
     transform,
 )
+from whence_client.spark.plan.functions import step_of_cast, step_of_user_function, steps_of
 from whence_client.spark.plan.trees import Node, Tree, expression_id, fold, kind, trees_in
 
 if TYPE_CHECKING:
@@ -42,6 +46,8 @@ class Scope:
     is_exact: bool = False
 
 
+_CHOSEN = "if(?, {}, ?)"
+"""A value that a condition chooses."""
 Rule = Callable[[Node, list[Column], Scope], Column]
 
 
@@ -61,7 +67,7 @@ def _read_node(node: Node, children: list[Column], scope: Scope) -> Column:
         return rule(node, children, scope)
     if isinstance(node.get("plan"), list):
         return _subquery(node, scope)
-    return transform(children, masking=name in _MASKING)
+    return call(children, steps_of(name, children), masking=name in _MASKING)
 
 
 def _attribute(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -85,11 +91,12 @@ def _nothing(node: Node, children: list[Column], scope: Scope) -> Column:
 def _cast(node: Node, children: list[Column], scope: Scope) -> Column:
     if children[0].type is not None and children[0].type == node.get("dataType", node.get("target")):
         return children[0]
-    return transform(children)
+    return transform(children, step=step_of_cast(node))
 
 
 def _opaque(node: Node, children: list[Column], scope: Scope) -> Column:
-    return transform(children) if scope.is_exact else add_reason(transform(children), OPAQUE_FUNCTION)
+    made = transform(children, step=step_of_user_function(node))
+    return made if scope.is_exact else add_reason(made, OPAQUE_FUNCTION)
 
 
 def _scala_function(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -102,23 +109,23 @@ def _scala_function(node: Node, children: list[Column], scope: Scope) -> Column:
 def _case_when(node: Node, children: list[Column], scope: Scope) -> Column:
     paired = len(children) - len(children) % 2
     values = [*children[1:paired:2], *children[paired:]]
-    return decide(transform(values), children[0:paired:2], CONDITIONAL)
+    return decide(transform(values, step=_CHOSEN), children[0:paired:2], CONDITIONAL)
 
 
 def _if(node: Node, children: list[Column], scope: Scope) -> Column:
-    return decide(transform(children[1:]), children[:1], CONDITIONAL)
+    return decide(transform(children[1:], step=_CHOSEN), children[:1], CONDITIONAL)
 
 
 def _coalesce(node: Node, children: list[Column], scope: Scope) -> Column:
-    return decide(transform(children), children[:-1], CONDITIONAL)
+    return decide(transform(children, step="coalesce({}, ?)"), children[:-1], CONDITIONAL)
 
 
 def _aggregate(node: Node, children: list[Column], scope: Scope) -> Column:
-    return decide(transform(children[:1], AGGREGATION), children[1:], CONDITIONAL)
+    return decide(transform(children[:1], AGGREGATION, step=SAME), children[1:], CONDITIONAL)
 
 
 def _aggregated_by_order(node: Node, children: list[Column], scope: Scope) -> Column:
-    return decide(transform(children[:1]), children[1:], SORT)
+    return decide(transform(children[:1], step="max_by({}, ?)"), children[1:], SORT)
 
 
 def _pivoted(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -126,7 +133,7 @@ def _pivoted(node: Node, children: list[Column], scope: Scope) -> Column:
 
 
 def _windowed(node: Node, children: list[Column], scope: Scope) -> Column:
-    return decide(transform(children[:1]), children[1:], WINDOW)
+    return decide(transform(children[:1], step=SAME), children[1:], WINDOW)
 
 
 def _ranked(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -148,7 +155,9 @@ def _named_struct(node: Node, children: list[Column], scope: Scope) -> Column:
 
 
 def _literal(node: Node, children: list[Column], scope: Scope) -> Column:
-    return Column(type=("literal", node.get("value"))) if node.get("dataType") == "string" else EMPTY
+    if node.get("dataType") == "string":
+        return Column(type=("literal", node.get("value")))
+    return NUMBERS.get(str(node.get("value")), EMPTY) if node.get("dataType") == "integer" else EMPTY
 
 
 def _literal_text(column: Column) -> str | None:

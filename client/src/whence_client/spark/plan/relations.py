@@ -15,6 +15,7 @@ from whence_client.lineage.columns import (
     NO_SOURCE,
     NOT_CAPTURED,
     OPAQUE_FUNCTION,
+    SAME,
     SORT,
     Column,
     Edge,
@@ -186,7 +187,7 @@ def _deduplicate(node: Node, children: list[Relation], context: Context, outer: 
     (child,) = children
     keys = {one.id for one in attributes_of(node.get("keys"))}
     columns = {
-        number: column if number in keys else transform((column,), AGGREGATION)
+        number: column if number in keys else transform((column,), AGGREGATION, step="first({})")
         for number, column in child.columns.items()
     }
     grouped = influence((child.columns[number] for number in keys if number in child.columns), GROUP_BY)
@@ -207,7 +208,7 @@ def _generated(generator: Tree, width: int, scope: Scope) -> list[Column]:
     if kind(generator[0]) == "Stack" and width:
         values = [read_expression(tree, scope) for tree in subtrees(generator)[1:]]  # after the number of rows
         return [merge(values[index::width]) for index in range(width)]
-    return [transform((read_expression(generator, scope),))] * width
+    return [transform((read_expression(generator, scope),), step=SAME)] * width
 
 
 def _expand(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:

@@ -4,11 +4,15 @@ from rich.text import Text
 
 from whence.cli.administration.access.keys import read, recorded
 from whence.cli.output.streams import Output, print_document, print_lines, safe
-from whence.govern.access_document import grants_document
+from whence.govern.access_document import RestrictionDocument, grants_document
 from whence.govern.grants import give_role, hide_fields, show_fields, take_role
 from whence.model.access import Grant, Hiding, Role
+from whence.model.names import FieldName, parse_node
 from whence.store.security.grants import read_grants, read_hidings
+from whence.store.security.restrictions import read_restrictions
 from whence.store.security.sessions import revoke_sessions
+
+_MOST_COLUMNS = 5
 
 
 def grant_role(url: str, subject: str, role: Role, namespaces: str) -> None:
@@ -41,11 +45,13 @@ def end_sessions(url: str, subject: str, now: int) -> None:
 
 
 def show_access(url: str, output: Output) -> None:
-    """List all grants and hidings. Raises StoreError."""
+    """List all grants, hidings and restrictions. Raises StoreError."""
     with read(url) as connection:
         grants, hidings = read_grants(connection), read_hidings(connection)
+        restrictions = read_restrictions(connection)
+    document = grants_document(grants, hidings, restrictions)
     if output is Output.JSON:
-        print_document({**grants_document(grants, hidings)})
+        print_document({**document})
         return
     lines = [f"{who}  {one.role.name.lower()}  {one.namespaces}" for who, several in grants.items() for one in several]
     lines += [
@@ -53,7 +59,21 @@ def show_access(url: str, output: Output) -> None:
         for who, several in hidings.items()
         for one in several
     ]
+    lines += map(_restriction_line, document["restrictions"])
     print_lines([Text(safe(line)) for line in lines])
+
+
+def _short_name(column: str) -> str:
+    node = parse_node(column)
+    return f"{node.dataset.name}.{node.field}" if isinstance(node, FieldName) else column
+
+
+def _restriction_line(one: RestrictionDocument) -> str:
+    """Who may see the restricted columns of a namespace, and which they are."""
+    first, more = one["columns"][:_MOST_COLUMNS], len(one["columns"]) - _MOST_COLUMNS
+    named = ", ".join(map(_short_name, first)) + (f" and {more:,} more" if more > 0 else "")
+    who = ", ".join(["stewards", *one["readers"]])
+    return f"only {who}  see  {named} in {one['namespace']}, by the policy {one['policy']!r}"
 
 
 def _say(text: str) -> None:

@@ -48,6 +48,8 @@ def _lines(found: SubjectData, style: Style, limit: int) -> Iterator[Text]:
         yield Text(f"      {_facts(one, labels, style)}", style="dim")
         if len(one.labels[0].path) > 1:
             yield Text(f"      {_way(one, labels, style)}", style="dim")
+            if made := list(dict.fromkeys(safe(text) for text in one.labels[0].steps if text != "identity")):
+                yield Text(f"      made by {f' {style.glyphs.right} '.join(made)}", style="dim")
     if found.datasets > limit:
         yield Text(f"{number(found.datasets, 'dataset')}. All: --limit, --output csv, --report", style="dim")
     if found.more_starts:

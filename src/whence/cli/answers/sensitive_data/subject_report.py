@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from whence.cli.answers.tree import number
 from whence.client.answers import SubjectData
-from whence.client.sensitivity import PlaceOfPersonalData
+from whence.client.sensitivity import PlaceOfPersonalData, SensitivityLabel
 from whence.govern.gate.rendering.names import code
 
+COPIED = "identity"
+"""The step of a value that is only copied."""
 _HEAD = (
     "| step | dataset | columns | grade | owners | kept | last written | readers |",
     "|---:|---|---|---|---|---|---|---|",
@@ -41,6 +43,7 @@ def _lines(found: SubjectData) -> Iterator[str]:
         for one in place.labels:
             assumed = f", assumed; proven: {one.proven}" if one.assumed else ""
             yield f"- {code(one.node)}: {one.category}, {one.grade}{assumed}: {' → '.join(map(code, one.path))}"
+            yield from (f"  - {step}" for step in _steps(one))
     yield ""
     yield "## What is not known"
     yield ""
@@ -56,6 +59,13 @@ def _row(one: PlaceOfPersonalData) -> str:
     readers = [*map(code, one.readers), *([f"{one.hidden_readers:,} hidden"] if one.hidden_readers else [])]
     cells = (columns, one.grade, owners, kept, one.last_written or "not known", ", ".join(readers) or "nobody")
     return f"| {one.step} | {code(one.dataset)} | {' | '.join(cells)} |"
+
+
+def _steps(one: SensitivityLabel) -> Iterator[str]:
+    """How the value is transformed, step by step; a copy needs no line."""
+    for target, text in zip(one.path[1:], one.steps, strict=False):
+        if text != COPIED:
+            yield f"{code(target)} is made by {code(text)}"
 
 
 def _unknown(found: SubjectData) -> Iterator[str]:
