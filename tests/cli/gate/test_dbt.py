@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ from typer.testing import CliRunner
 from cli.gate.conftest import BOARD, NOW, WAREHOUSE, Checkout, statement
 from fixtures.stores_of_events import apply_bodies
 from query.worlds.random_worlds import World, load
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.cli.commands.app import app
+from whence.cli.gate.dbt_code import share_columns
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, dataset_event, facet, run_event
@@ -239,3 +243,18 @@ def test_both_directories_are_needed(production: str, tmp_path: Path) -> None:
         app, ["gate", "--store", production, "--dbt", str(tmp_path), "--dbt-base", str(tmp_path)]
     )
     assert result.exit_code == 1
+
+
+def test_a_catalog_that_one_directory_lacks_is_no_change() -> None:
+    """`dbt docs generate` at the head alone: seeds have no more columns than before, and a star is as it was."""
+    star = Code(
+        file="m.sql", sql="select * from raw.orders", content="a", table="main.m", builds=DatasetName("pg", "m")
+    )
+    seed = Code(file="s.csv", sql="", content="1", kind="seed", table="main.s", builds=DatasetName("pg", "s"))
+    base = ProjectCode(dialect="postgres", namespace="pg", codes=(star, seed))
+    head = replace(base, codes=(star, replace(seed, columns=("id",))), columns={"raw.orders": ("id", "day")})
+    assert compare_projects(base, head)
+    for versions in ((base, head), (head, base)):
+        assert list(compare_projects(*share_columns(*versions))) == []
+    other = replace(head, codes=(star, replace(seed, content="2", columns=("id",))))
+    assert {one.dataset.name for one in compare_projects(*share_columns(base, other))} == {"s"}

@@ -1,14 +1,14 @@
 """What a change affects: the search over production and the head, against an oracle that tries every way."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from govern.gate.cases import BOARD, JOB, ORDERS, REVENUE, STAGING, change
-from whence.govern.gate.impact import Facts, Reach, subject_of
+from whence.govern.gate.impact import Facts, Reach, Reader, subject_of
 from whence.govern.gate.production import GraphEdge, GraphGap, Subgraph
 from whence.govern.gate.project import Project, edges_of
 from whence.govern.gate.walk import UnionGraph, assess
@@ -179,6 +179,16 @@ def test_readers_are_the_jobs_at_the_first_hop_with_the_time_they_last_said_so()
     )
     (one,) = assess([change()], graph, Project()).changes
     assert [(of.job, of.target, of.last_seen) for of in one.impact.readers] == [(JOB, REVENUE, 9), (other, BOARD, 4)]
+
+
+def test_a_job_that_does_not_report_columns_is_a_reader_of_each() -> None:
+    """It last read when it last read the dataset. What only the code of a head reads is no reader in production."""
+    whole = GraphEdge(source=ORDERS, target=REVENUE, owner=JOB, type="UNKNOWN", last_seen=7)
+    gap = GraphGap(at=ORDERS, owner=JOB, targets=(REVENUE,))
+    one = assess([change()], Graph(edges=(whole,), gaps=(gap,), known=frozenset({AMOUNT})), Project())
+    assert one.changes[0].impact.readers == (Reader(job=JOB, target=REVENUE, last_seen=7),)
+    (new,) = assess([change()], Graph(known=frozenset({AMOUNT})), Project(head=(replace(whole, last_seen=0),))).changes
+    assert [reader.last_seen for reader in new.impact.readers] == [0]
 
 
 def test_a_column_does_not_go_where_only_its_dataset_does() -> None:

@@ -1,7 +1,7 @@
 """Two `target/` directories of dbt: what a project builds at the two ends of a change, and the edges of its code."""
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +9,7 @@ from pathlib import Path
 from whence.capture.dbt.artifacts.names import names
 from whence.capture.dbt.code import project_code
 from whence.capture.dbt.source import Artifacts, DbtProject
+from whence.capture.sql.fingerprint.projects.code import ProjectCode
 from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.capture.sql.trials.refinement import try_changes
 from whence.cli.answers.ask import Questions
@@ -85,12 +86,34 @@ def compare_dbt(targets: DbtTargets, questions: Questions) -> Compared:
     Raises ArtifactError without a manifest, or if the warehouse is unknown; and what `questions` raises.
     """
     base, head = (read_target(target, targets.namespace) for target in (targets.base, targets.head))
-    versions = project_code(base.project, base.warehouse), project_code(head.project, head.warehouse)
+    versions = share_columns(project_code(base.project, base.warehouse), project_code(head.project, head.warehouse))
     rename = production_names((base, head), renaming(targets.renames, "--dbt-rename"), questions)
     changes = with_content(try_changes(compare_projects(*versions), *versions), *versions)
     named = tuple(replace(one, dataset=rename(one.dataset), file=targets.in_repository(one.file)) for one in changes)
     project = project_of([_edges(targets.base, base, rename)], [_edges(targets.head, head, rename)])
     return Compared(changes=named, project=project)
+
+
+def share_columns(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCode, ProjectCode]:
+    """Both versions with the columns that one of them knows of sources and of seeds that are the same.
+
+    The catalog is of a directory, not of a commit: that only one of them has it is no change.
+    """
+    built = {code.table for version in (base, head) for code in version.codes}
+    return _completed(base, head, built), _completed(head, base, built)
+
+
+def _completed(one: ProjectCode, other: ProjectCode, built: Set[str]) -> ProjectCode:
+    seeds = {(code.table, code.content): code.columns for code in other.codes if code.kind == "seed"}
+    codes = tuple(
+        replace(code, columns=code.columns or seeds.get((code.table, code.content), ()))
+        if code.kind == "seed"
+        else code
+        for code in one.codes
+    )
+    known = {table: columns for table, columns in other.columns.items() if table not in built}
+    types = {table: columns for table, columns in other.types.items() if table not in built}
+    return replace(one, codes=codes, columns={**known, **one.columns}, types={**types, **one.types})
 
 
 def read_target(target: Path, namespace: str) -> Artifacts:

@@ -112,6 +112,17 @@ class UnionGraph:
             self._learn(node)
         return self._is_known[node]
 
+    def last_seen(self, edge: GraphEdge) -> int:
+        """When an edge's owner last said so (µs). Of a job that does not report columns, production tells when it last
+        read the dataset.
+        """
+        if edge.type != _ASSUMED:
+            return edge.last_seen
+        source = subject_of(edge.source)
+        self.ask(source)
+        same = (one for one in self._edges[source] if (one.owner, _subjects(one)) == (edge.owner, _subjects(edge)))
+        return max(one.last_seen for one in same)
+
     def incomplete(self, nodes: Sequence[Node]) -> str:
         """Why there may be more than was found, of a search that came to these nodes; empty: that is all."""
         budget = next((self._stopped_by[one] for one in nodes if one in self._stopped_by), "")
@@ -219,7 +230,7 @@ def _readers(start: Node, graph: UnionGraph) -> Iterator[Reader]:
     latest: dict[tuple[Node, Node], int] = {}
     for edge in graph.edges_at(start):
         key = (edge.owner, subject_of(graph.canonical(edge.target)))
-        latest[key] = max(latest.get(key, 0), edge.last_seen)
+        latest[key] = max(latest.get(key, 0), graph.last_seen(edge))
     for (owner, target), last_seen in sorted(latest.items(), key=lambda item: (-item[1], str(item[0]))):
         if target != subject_of(start):
             yield Reader(job=owner, target=target, last_seen=last_seen)

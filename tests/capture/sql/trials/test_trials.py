@@ -203,3 +203,15 @@ def test_another_dialect_is_executed_where_what_differs_means_the_same(base: str
     found = tried(project(base, dialect="postgres"), project(base.replace(old, new), dialect="postgres"))
     assert {one.kind is ChangeKind.NOT_CONFIRMED for one in found} == {not why}, texts(found)
     assert why in texts(found)
+
+
+def test_what_the_versions_make_may_be_in_a_schema_of_its_own() -> None:
+    """No table that they read is in it, and a view is made by its statement."""
+    base, head = (
+        replace(project(), codes=(Code(file="daily.sql", sql=sql, content=sql),))
+        for sql in (f"CREATE OR REPLACE VIEW mart.daily AS SELECT id, {of} AS a FROM orders" for of in ("id", "id + 1"))
+    )
+    (change,) = tried(base, head)
+    assert change.trial is not None
+    assert change.trial.untried == ""
+    assert change.trial.before is not None

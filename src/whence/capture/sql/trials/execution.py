@@ -186,7 +186,7 @@ def open_laboratory(tables: Sequence[InputTable], others: Sequence[Table]) -> It
         raise NotTriedError("it reads several databases")
     connection = duckdb.connect(config={"threads": 1, "memory_limit": "400MB", "max_temp_directory_size": "0MB"})
     try:
-        _prepare(connection, tables, catalogs)
+        _prepare(connection, tables, others, catalogs)
         deadline = Deadline(connection)
         try:
             yield Laboratory(connection, tables, deadline)
@@ -198,15 +198,18 @@ def open_laboratory(tables: Sequence[InputTable], others: Sequence[Table]) -> It
         connection.close()
 
 
-def _prepare(connection: Any, tables: Sequence[InputTable], catalogs: Mapping[str, str]) -> None:
+def _prepare(
+    connection: Any, tables: Sequence[InputTable], others: Sequence[Table], catalogs: Mapping[str, str]
+) -> None:
     for name in catalogs.values():
         connection.execute(f"ATTACH ':memory:' AS {_quoted(name)}")
         connection.execute(f"USE {_quoted(name)}")
     for setting in _SETTINGS:
         connection.execute(setting)
+    schemas = [one.parts[:-1] for one in tables] + [one.parts[:-1] for one in others]
+    for schema in filter(None, dict.fromkeys(schemas)):
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted_name(schema)}")
     for table in tables:
-        if len(table.parts) > 1:
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted_name(table.parts[:-1])}")
         columns = ", ".join(f"{_quoted(column.name)} {column.shape.type}" for column in table.columns)
         connection.execute(f"CREATE TABLE {quoted_name(table.parts)} ({columns})")
 
