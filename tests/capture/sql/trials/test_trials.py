@@ -148,6 +148,24 @@ def test_a_small_change_that_no_database_shows_stays_a_change() -> None:
     assert "no database shows id > 5 as id >= 5" in texts(found)
 
 
+SPANS = """SELECT customer, CASE WHEN last > first THEN 'long' ELSE 'short' END AS span FROM (
+SELECT customer, min(day) AS first, max(day) AS last FROM orders WHERE day IS NOT NULL GROUP BY customer)"""
+
+
+def test_a_small_change_for_null_need_not_show_where_null_never_stands() -> None:
+    head = SPANS.replace(
+        "CASE WHEN last > first THEN 'long' ELSE 'short' END", "['short', 'long'][1 + (first < last)::INTEGER]"
+    )
+    found = tried(project(SPANS), project(head))
+    assert {one.kind for one in found} == {ChangeKind.NOT_CONFIRMED}, texts(found)
+
+
+def test_a_small_change_for_null_is_found_where_null_stands() -> None:
+    base = SPANS.replace(" WHERE day IS NOT NULL", "")
+    found = tried(project(base), project(base.replace("last > first", "coalesce(NOT first >= last, true)")))
+    assert ChangeKind.NOT_CONFIRMED not in {one.kind for one in found}
+
+
 def test_other_ties_stay_a_change() -> None:
     base = "SELECT id, row_number() OVER (PARTITION BY customer ORDER BY day, id) AS n FROM orders"
     head = "SELECT id, row_number() OVER (PARTITION BY customer ORDER BY day) AS n FROM orders"

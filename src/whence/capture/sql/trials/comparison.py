@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from time import process_time
 from typing import Final
 
+from whence.capture.sql.trials.batches.versions import BATCH, Alone, Both, Versions, open_versions
 from whence.capture.sql.trials.differences import Difference, compare_rows
 from whence.capture.sql.trials.execution import MOST_TIMEOUTS, Failure, Laboratory, Outcome, Rows
 from whence.capture.sql.trials.faithfulness import NotTriedError
@@ -12,24 +13,27 @@ from whence.capture.sql.trials.generation.databases import make_database, mutate
 from whence.capture.sql.trials.generation.tables import Database, InputTable, Pool
 from whence.capture.sql.trials.mutants import Mutant, rewritten
 from whence.capture.sql.trials.plans import Plan
+from whence.capture.sql.trials.survivors import Survivors
 from whence.capture.sql.trials.witnesses import input_rows, output_rows, smallest
 from whence.model.changes import Trial
 from whence.model.names import DatasetName
 
+FIRST: Final = 24
+"""Databases on which both versions run one by one. If they give the same on all of them at once, so do the others."""
 DATABASES = 120
 """On which versions without a difference are compared."""
 MORE_DATABASES = 160
 """After the first ones, made for the changed parts and for small changes that none of these show."""
+IN_BATCHES: Final = 3
+"""How many times as many there are, if they are executed at once."""
 LEAST_AIMED: Final = 40
 """Of these, even if the first ones show every small change."""
-LEAST_PROBED: Final = 12
-"""Databases on which a small change has another value in its place. If the answers are the same, the query hides it."""
 LEAST_FILLED: Final = 20
 """Databases on which the base has rows: with fewer, nothing is known."""
-MOST_SURVIVING: Final = 0.34
-"""The share of the small changes in other parts that the databases need not show: some change nothing."""
 _AFTER_FOUND: Final = 80
 """Databases after the first difference, to find all columns that differ."""
+_MOST_CONFIRMED: Final = 40
+"""Databases of batches that are executed alone to confirm a difference."""
 _MOST_FERTILE: Final = 60
 _MOST_SPELLED: Final = 5
 _MOST_EXAMPLES: Final = 5
@@ -61,31 +65,33 @@ class Comparison:
     """The datasets that exist before, and the place of their table."""
     fertile: list[Database] = field(default_factory=list)
     deadline: float = field(default_factory=lambda: process_time() + _MOST_SECONDS)
-    survivors: list[Mutant] = field(default_factory=list)
-    probed: dict[str, int] = field(default_factory=dict)
-    """The databases on which a small change has another value in its place, and none in the answer: how many."""
+    survivors: Survivors = field(init=False)
+    versions: Versions | None = None
+    """For many databases at once, if both give the same there as on each alone."""
     tied: set[int] = field(default_factory=set)
     """The numbers of databases on which the order of rows decides."""
-    executed: set[str] = field(default_factory=set)
-    """The small changes that run on a database."""
-    others: int = 0
-    """Small changes of the parts that both versions have."""
+    _alone: list[Alone] = field(default_factory=list)
+    """The answers on the first databases."""
+    _confirmed: int = 0
+
+    def __post_init__(self) -> None:
+        self.survivors = Survivors(
+            self.laboratory, self.plans, lambda: [name for name, one in self.found.items() if not one.is_found]
+        )
 
     def run(self, make_mutants: Callable[[], Sequence[Mutant]]) -> None:
         """Execute both versions until a difference is found, or the databases show that they would show one."""
-        if self._compare_on(range(DATABASES), self._database):
+        if self._compare_on(range(FIRST), self._database):
             return
-        self.survivors = list(make_mutants())
-        self.others = sum(not one.is_near for one in self.survivors)
-        for place, database in enumerate(self.fertile):
-            self.laboratory.load(database)
-            if place < _MOST_SPELLED and database.number not in self.tied:
-                self._check_spelling()
-            self._kill_mutants(database.number in self.tied)
-            if not self.survivors:
-                break
-        self.survivors = [one for one in self.survivors if not (one.is_near and self.is_same_version(one))]
-        self._compare_on(range(DATABASES, DATABASES + MORE_DATABASES), self._aimed_database)
+        self._start_batches()
+        times = 1 if self.versions is None else IN_BATCHES
+        if self._compare_on(range(FIRST, DATABASES * times), self._database):
+            return
+        self.survivors.start(make_mutants())
+        self._show_on_fertile()
+        self.survivors.drop_same(self.is_same_version)
+        numbers = range(DATABASES * times, (DATABASES + MORE_DATABASES) * times)
+        self._compare_on(numbers, self._aimed_database, LEAST_AIMED * times)
 
     def trials_of(self, name: DatasetName) -> Mapping[str, Trial]:
         """What is known of a dataset, with an example of a difference: of its rows (empty), and of its columns."""
@@ -100,12 +106,7 @@ class Comparison:
             return ""
         if of.filled < LEAST_FILLED:
             return f"the base has rows on {of.filled} of {of.compared} databases only"
-        if near := self._open_mutants():
-            return f"no database shows {near[0].text}" + (f", and {len(near) - 1} more" if len(near) > 1 else "")
-        left = sum(not one.is_near for one in self.survivors)
-        if left > max(1, MOST_SURVIVING * self.others):
-            return f"the databases show {self.others - left} of {self.others} small changes of other parts only"
-        return ""
+        return self.survivors.doubt()
 
     def _example(self, name: DatasetName, column: str) -> Trial:
         """The smallest database found that shows a difference of a column, or of rows."""
@@ -119,64 +120,89 @@ class Comparison:
         inputs = tuple(input_rows(database, self.tables, self.plans))
         return Trial(databases=self.found[name].compared, inputs=inputs, before=before, after=after)
 
-    def _compare_on(self, numbers: range, database_of: Callable[[int], Database]) -> bool:
-        """Whether all that may be known is known."""
-        for number in numbers:
-            if all(self._is_settled(name, number) for name in self.found):
+    def _compare_on(self, numbers: range, database_of: Callable[[int], Database], least: int | None = None) -> bool:
+        """Whether all that may be known is known. `least`: after so many, until nothing is doubted."""
+        size = 1 if self.versions is None else BATCH
+        for start in range(numbers.start, numbers.stop, size):
+            if all(self._is_settled(name, start) for name in self.found):
                 return True
-            if number >= DATABASES + LEAST_AIMED and not self._is_weak():
+            if least is not None and start >= numbers.start + least and not self._is_weak():
                 return False
             if self.laboratory.timeouts >= MOST_TIMEOUTS or process_time() > self.deadline:
                 raise NotTriedError("it takes too long")
-            database = database_of(number)
-            if self._compare(database) and self._kill_mutants(database.number in self.tied):
-                self.fertile.append(database)
+            databases = [database_of(number) for number in range(start, min(start + size, numbers.stop))]
+            if self.versions is not None:
+                self._compare_many(self.versions, databases)
+            elif self._compare(databases[0]) and self.survivors.show(databases[0].number in self.tied):
+                self.fertile.append(databases[0])
         return all(one.is_found for one in self.found.values())
 
     def _is_weak(self) -> bool:
         return any(self.doubt(one) for one in self.found.values())
 
+    def _start_batches(self) -> None:
+        """Execute many databases at once from now on, if both versions give the same there as on each alone."""
+        versions = open_versions(self.laboratory, self.tables, self.plans, self.is_tied, self.seed)
+        if versions is not None and self._alone and versions.are_alike(self._alone, self.tied):
+            self.versions = versions
+
+    def _compare_many(self, versions: Versions, databases: Sequence[Database]) -> None:
+        """Compare both versions on databases at once; alone where they seem to differ, and that is new."""
+        both = versions.outcomes(databases)
+        kept = [one for one in databases if both.has(one.number)]
+        self.tied |= {one.number for one in kept if both.is_tied(one.number)}
+        fresh = [one for one in kept if self._is_new(both, one.number)]
+        for database in kept:
+            if database not in fresh:
+                self._add(both, database)
+        if self.survivors.left:
+            self.fertile.extend(self._show_many(versions, kept, both))
+        for database in fresh[: max(0, _MOST_CONFIRMED - self._confirmed)]:
+            self._confirmed += 1
+            self._compare(database)
+
+    def _is_new(self, both: Both, number: int) -> bool:
+        """Whether a database seems to show a difference that none has shown alone."""
+        for name, difference in self.found.items():
+            columns = both.differing(name, number)
+            if columns is not None and not (difference.is_found and columns <= difference.columns):
+                return True
+        return False
+
+    def _add(self, both: Both, database: Database) -> None:
+        """Count a database on which nothing is new."""
+        is_filled = True
+        for name, difference in self.found.items():
+            if (rows := both.rows(name, database.number)) is not None:
+                difference.add(*rows, database, database.number in self.tied, bool(rows[0].rows))
+                is_filled = is_filled and bool(rows[0].rows)
+        if is_filled and database.size and len(self.fertile) < _MOST_FERTILE * IN_BATCHES:
+            self.fertile.append(database)
+
+    def _show_many(self, versions: Versions, databases: Sequence[Database], both: Both) -> list[Database]:
+        return list(self.survivors.show_many(versions.batch, databases, (both.before, both.after), self.tied))
+
+    def _show_on_fertile(self) -> None:
+        """Leave the small changes that no database with rows shows."""
+        if self.versions is not None:
+            for start in range(0, len(self.fertile), BATCH):
+                both = self.versions.outcomes(databases := self.fertile[start : start + BATCH])
+                self._show_many(self.versions, [one for one in databases if both.has(one.number)], both)
+            return
+        for place, database in enumerate(self.fertile):
+            self.laboratory.load(database)
+            if place < _MOST_SPELLED and database.number not in self.tied:
+                self._check_spelling()
+            self.survivors.show(database.number in self.tied)
+            if not self.survivors.left:
+                break
+
     def _check_spelling(self) -> None:
         """Raise NotTriedError if a version gives another answer in the spelling of its mutants."""
         for plan in self.plans:
-            if not self._is_same(self.laboratory.run(plan), self.laboratory.run(rewritten(plan))):
+            one, other = self.laboratory.run(plan), self.laboratory.run(rewritten(plan))
+            if any(is_other(one, other, name) for name in self.found):
                 raise NotTriedError("SQLGlot spells it otherwise")
-
-    def _kill_mutants(self, is_tied: bool) -> bool:
-        """Leave the small changes that the loaded database does not show; whether it shows one of a changed part.
-
-        `is_tied`: whether the order of rows decides there. Then only another number of rows shows something.
-        """
-        if not self.survivors:
-            return False
-        outcomes = [self.laboratory.run(plan) for plan in self.plans]
-        found = [(one, self._judge(one, outcomes[one.of], is_tied)) for one in self.survivors]
-        self.others -= sum(judged is None and not one.is_near for one, judged in found)
-        self.survivors = [one for one, judged in found if judged is False]
-        return any(judged and one.is_near for one, judged in found)
-
-    def _judge(self, mutant: Mutant, outcome: Outcome, is_tied: bool) -> bool | None:
-        """Whether the loaded database shows a small change; None for one that does not run, or is hidden."""
-        found = self.laboratory.run(mutant.plan)
-        if isinstance(found, Failure):
-            return None if found.is_broken else False
-        self.executed.add(mutant.text)
-        if not (self._has_same_size if is_tied else self._is_same)(outcome, found):
-            return True
-        return None if self._is_hidden(mutant) else False
-
-    def _is_hidden(self, mutant: Mutant) -> bool:
-        """Whether a small change had another value in its place on many databases, and none in the answers."""
-        if mutant.probe is None:
-            return False
-        found = self.laboratory.run(mutant.probe)
-        if not isinstance(found, Failure) and any(row != ("0",) for rows in found.values() for row in rows.rows):
-            self.probed[mutant.text] = self.probed.get(mutant.text, 0) + 1
-        return self.probed.get(mutant.text, 0) >= LEAST_PROBED
-
-    def _open_mutants(self) -> list[Mutant]:
-        """The small changes of changed parts that no database shows, and that hardly one has tried."""
-        return [one for one in self.survivors if one.is_near and one.text in self.executed]
 
     def _is_settled(self, name: DatasetName, number: int) -> bool:
         """Whether a difference is found, in all columns that may have one, or long ago."""
@@ -195,7 +221,7 @@ class Comparison:
         """A database for the changed parts, for a small change that none has shown, or a fresh one."""
         if not self.fertile or number % 4 == 0:
             return make_database(number, self.tables, self.pools, self.seed)
-        near = self._open_mutants()
+        near = self.survivors.near()
         names = near[number % len(near)].names if near and number % 4 != 1 else self.changed
         of = self.fertile[-(1 + (number * 7) % len(self.fertile))]
         return mutated(of, number, self.tables, self.pools, self.seed, self.aim(names))
@@ -213,6 +239,8 @@ class Comparison:
             for difference in self.found.values():
                 difference.add_failure(database)
             return False
+        if database.number < FIRST:
+            self._alone.append((database, before, after))
         tied: Mapping[DatasetName, bool] = {}
         others: tuple[Outcome, Outcome] | None = None
         other = shuffled(database, self.seed) if self.is_tied else database
@@ -240,17 +268,6 @@ class Comparison:
             return bool(before[name].rows)
         untouched = self.laboratory.fetch_table(self.tables[place])
         return sorted(untouched.rows) != sorted(before[name].rows)
-
-    def _is_same(self, one: Outcome, other: Outcome) -> bool:
-        if isinstance(one, Failure) or isinstance(other, Failure):
-            return False
-        open_ = [name for name, difference in self.found.items() if not difference.is_found]
-        return all(sorted(one[name].rows) == sorted(other[name].rows) for name in open_)
-
-    def _has_same_size(self, one: Outcome, other: Outcome) -> bool:
-        if isinstance(one, Failure) or isinstance(other, Failure):
-            return False
-        return all(len(one[name].rows) == len(other[name].rows) for name in self.found)
 
     def _run(self, database: Database) -> tuple[Outcome, Outcome]:
         self.laboratory.load(database)

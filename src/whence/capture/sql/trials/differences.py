@@ -75,9 +75,9 @@ class Difference:
 
 def compare_rows(before: Rows, after: Rows, shared: list[str]) -> tuple[set[str], bool]:
     """The columns with other values, and whether any row differs; the order of rows does not count."""
-    left, right = _columns(before, shared), _columns(after, shared)
-    if before.rows == after.rows and before.names == after.names:
+    if before.names == after.names and (before.rows == after.rows or sorted(before.rows) == sorted(after.rows)):
         return set(), False
+    left, right = _columns(before, shared), _columns(after, shared)
     changed = {name for name in shared if Counter(left[name]) != Counter(right[name])}
     if changed or len(before.rows) != len(after.rows):
         return changed, True

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.trials.faithfulness import NotTriedError
@@ -22,6 +22,7 @@ _MOST_SECONDS: Final = 1.5
 _BROKEN: Final = {"BinderException", "ParserException", "CatalogException", "NotImplementedException"}
 _LOOK_SECONDS: Final = 0.1
 MOST_TIMEOUTS: Final = 4
+_TOO_LONG: Final = "it takes too long"
 _SETTINGS: Final = (
     "SET TimeZone = 'Europe/Zurich'",
     "SET autoinstall_known_extensions = false",
@@ -29,6 +30,7 @@ _SETTINGS: Final = (
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
+_Found = TypeVar("_Found")
 INSTALL: Final = "it needs DuckDB: pip install 'whence[trials]'"
 
 
@@ -100,15 +102,20 @@ class Laboratory:
 
     def run(self, plan: Plan, shown: Callable[[object], str] = repr) -> Outcome:
         """What a version makes of the loaded database, which stays as it is. `shown`: how a value is written."""
+        found = self.attempt(lambda: dict(self._results(plan, shown)))
+        self.timeouts += isinstance(found, Failure) and found.message == _TOO_LONG
+        return found
+
+    def attempt(self, execute: Callable[[], _Found], seconds: float = _MOST_SECONDS) -> _Found | Failure:
+        """What statements give; nothing of what they change stays."""
         import duckdb
 
         self.connection.execute("BEGIN")
-        self.deadline.set(_MOST_SECONDS)
+        self.deadline.set(seconds)
         try:
-            return dict(self._results(plan, shown))
+            return execute()
         except duckdb.InterruptException:
-            self.timeouts += 1
-            return Failure("it takes too long", is_broken=False)
+            return Failure(_TOO_LONG, is_broken=False)
         except duckdb.Error as error:
             return Failure(str(error).splitlines()[0], type(error).__name__ in _BROKEN)
         finally:

@@ -9,7 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from whence.capture.sql.lineage import Table
-from whence.capture.sql.trials.mutations import others
+from whence.capture.sql.trials.mutations import is_of_nulls, is_rare, others
 from whence.capture.sql.trials.plans import Plan, Step
 from whence.capture.sql.trials.probes import probe_of
 from whence.model.names import DatasetName
@@ -24,16 +24,19 @@ _WIDEST: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A version with one small change, `text`. `of`: 0 for the base, 1 for the head; `is_near`: of a part that the
-    other version has not; `names`: those of the columns beside it, in lower case. `probe`: the version that counts the
-    rows in which it has another value in its place, if there is one.
+    """A version with one small change, `text`, and a number of its own. `of`: 0 for the base, 1 for the head;
+    `is_near`: of a part that the other version has not; `names`: those of the columns beside it, in lower case.
+    `is_rare`: it differs for NULL, ties or repeated rows alone. `probe`: the version that counts the rows in which it
+    has another value in its place, and the values there, if there is one.
     """
 
+    number: int
     plan: Plan
     of: int
     text: str
     is_near: bool
     names: frozenset[str]
+    is_rare: bool = False
     probe: Plan | None = None
 
 
@@ -49,7 +52,8 @@ def mutants_of(base: Plan, head: Plan) -> list[Mutant]:
     chosen = [*near[0][: MOST_NEAR // 2], *near[1][: MOST_NEAR // 2], *far[:MOST_FAR]]
     made = ((one, (base, head)[one.of], (head, base)[one.of]) for one in chosen)
     trees = ((one, plan, other, one.tree(plan)) for one, plan, other in made)
-    return [one.mutant(plan, other, tree) for one, plan, other, tree in trees if tree not in plan.statements]
+    kept = [(one, plan, other, tree) for one, plan, other, tree in trees if tree not in plan.statements]
+    return [one.mutant(number, plan, other, tree) for number, (one, plan, other, tree) in enumerate(kept)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ class _Candidate:
     text: str
     is_near: bool
     names: frozenset[str]
+    is_rare: bool
 
     def tree(self, plan: Plan) -> exp.Expr:
         step, number, place = self.place
@@ -71,19 +76,20 @@ class _Candidate:
         next(islice(copy.walk(), place, None)).replace(self.other)
         return copy
 
-    def mutant(self, plan: Plan, other: Plan, tree: exp.Expr) -> Mutant:
+    def mutant(self, number: int, plan: Plan, other: Plan, tree: exp.Expr) -> Mutant:
         changed = _with(plan, *self.place[:2], tree)
         probe = None if tree in other.statements else self._probe(plan)
-        return Mutant(changed, self.of, self.text, self.is_near, self.names, probe)
+        return Mutant(number, changed, self.of, self.text, self.is_near, self.names, self.is_rare, probe)
 
     def _probe(self, plan: Plan) -> Plan | None:
         number, of_step, place = self.place
-        if not self.is_near or of_step > 0 or place == 0:
+        if of_step > 0 or place == 0:
             return None
-        sql = probe_of(plan.steps[number].statements[0], place, self.other)
-        if sql is None:
+        query = probe_of(plan.steps[number].statements[0], place, self.other)
+        if query is None:
             return None
-        step = Step(file="", sql=sql, statements=(), table=_PROBE, reads=frozenset(), writes=frozenset())
+        sql = query.sql("duckdb")
+        step = Step(file="", sql=sql, statements=(query,), table=_PROBE, reads=frozenset(), writes=frozenset())
         return Plan(steps=(*plan.steps[:number], step), outputs={_PROBED: _PROBE})
 
 
@@ -125,16 +131,9 @@ def _candidates(of: int, plan: Plan, other: Plan) -> Iterator[_Candidate]:
                 is_part = isinstance(node, (exp.Literal, exp.Var)) and node.parent not in kept
                 for changed in others(node):
                     text = f"{node.sql('duckdb')[:60]} as {changed.sql('duckdb')[:60]}"
-                    is_near = (is_part or node not in kept) and not _is_of_nulls(node, changed)
+                    is_near = (is_part or node not in kept) and not is_of_nulls(node, changed)
                     names = frozenset(_names_beside(node))
-                    yield _Candidate(of, (step, number, place), changed, text, is_near, names)
-
-
-def _is_of_nulls(node: exp.Expr, changed: exp.Expr) -> bool:
-    """Whether only the place of NULL differs: most orders are of columns that have none there."""
-    if not isinstance(node, exp.Ordered) or not isinstance(changed, exp.Ordered):
-        return False
-    return node.args.get("desc") == changed.args.get("desc")
+                    yield _Candidate(of, (step, number, place), changed, text, is_near, names, is_rare(node, changed))
 
 
 def _with(plan: Plan, place: int, number: int, tree: exp.Expr) -> Plan:

@@ -71,6 +71,27 @@ def others(node: exp.Expr) -> Iterator[exp.Expr]:
         yield other(**{name: _copied(value) for name, value in node.args.items() if name in other.arg_types})
 
 
+def is_rare(node: exp.Expr, other: exp.Expr) -> bool:
+    """Whether what might stand there by mistake differs for NULL, ties or repeated rows alone."""
+    match node:
+        case exp.Query() | exp.Is() | exp.Nullif() | exp.Coalesce() | exp.IgnoreNulls() | exp.Count():
+            return True
+        case exp.NullSafeEQ() | exp.NullSafeNEQ():
+            return True
+        case exp.RowNumber() | exp.Rank() | exp.DenseRank() | exp.WindowSpec():
+            return True
+        case exp.Ordered():
+            return is_of_nulls(node, other)
+    return isinstance(other, exp.IgnoreNulls) or (isinstance(other, exp.Coalesce) and other.this == node)
+
+
+def is_of_nulls(node: exp.Expr, other: exp.Expr) -> bool:
+    """Whether only the place of NULL in an order differs."""
+    if not isinstance(node, exp.Ordered) or not isinstance(other, exp.Ordered):
+        return False
+    return node.args.get("desc") == other.args.get("desc")
+
+
 def _other_queries(node: exp.Query) -> Iterator[exp.Expr]:
     if isinstance(node, exp.Select) and node.args.get("distinct") is not None:
         yield _with_arg(node, "distinct", None)

@@ -19,12 +19,14 @@ _NOT_VALUES: Final = (
 )
 
 
-def probe_of(statement: exp.Expr, place: int, other: exp.Expr) -> str | None:
-    """The rows in which a node of a statement (`place` in its walk) and what it becomes differ; None if there are none
-    to ask for: outside of a SELECT, or of a whole clause.
+def probe_of(statement: exp.Expr, place: int, other: exp.Expr) -> exp.Query | None:
+    """How many rows have another value where a node of a statement (`place` in its walk) becomes another one, and how
+    many values the node has in them; None if there are none to ask for: outside of a SELECT, or of a whole clause.
     """
     copy = statement.copy()
     node = next(islice(copy.walk(), place, None))
+    if isinstance(node, exp.Query) and isinstance(other, exp.Query):
+        return _counts(statement, node, other)
     select = node.find_ancestor(exp.Select)
     value = _value_around(node)
     if select is None or value is None or isinstance(node, exp.Query):
@@ -42,11 +44,27 @@ def probe_of(statement: exp.Expr, place: int, other: exp.Expr) -> str | None:
         _join_everything(value, select)
     kept = [] if is_grouped else [one for one in select.expressions if _is_of_one_row(one)]
     select.set("expressions", [*kept, exp.alias_(value.copy(), _BEFORE), exp.alias_(changed, _AFTER)])
-    query = exp.select(exp.Count(this=exp.Star())).from_(select.copy().subquery("whence_rows"))
-    query = query.where(exp.NullSafeNEQ(this=exp.column(_BEFORE), expression=exp.column(_AFTER)))
+    is_other = exp.NullSafeNEQ(this=exp.column(_BEFORE), expression=exp.column(_AFTER))
+    values = exp.Count(this=exp.Distinct(expressions=[exp.column(_BEFORE)]))
+    query = exp.select(exp.Count(this=exp.Case().when(is_other, exp.true())), values).from_(
+        select.copy().subquery("whence_rows")
+    )
+    return _with_shared(query, statement)
+
+
+def _counts(statement: exp.Expr, node: exp.Query, other: exp.Query) -> exp.Query:
+    """How many rows fewer a query has than another one, and how many it has."""
+    one, more = (
+        exp.select(exp.Count(this=exp.Star())).from_(query.copy().subquery("whence_rows")).subquery()
+        for query in (node, other)
+    )
+    return _with_shared(exp.select(exp.Abs(this=exp.Sub(this=more, expression=one)), one.copy()), statement)
+
+
+def _with_shared(query: exp.Select, statement: exp.Expr) -> exp.Query:
     if (shared := _shared(statement)) is not None:
         query.set("with_", shared)
-    return query.sql("duckdb")
+    return query
 
 
 def _value_around(node: exp.Expr) -> exp.Expr | None:

@@ -1,0 +1,1 @@
+"""Both versions on many databases at once."""
