@@ -12,7 +12,7 @@ def test_the_list_has_states_and_budgets(screen: Screen) -> None:
     screen.open("board")
     screen.page.get_by_role("banner").get_by_role("link", name="Objectives").click()
     rows = screen.page.locator("tbody tr")
-    expect(rows).to_have_count(3)
+    expect(rows).to_have_count(4)
     late = rows.filter(has_text="charges are fresh")
     expect(late).to_contain_text("violated")
     expect(late).to_contain_text("page open")
@@ -52,3 +52,16 @@ def test_the_page_of_a_dataset_leads_there(screen: Screen) -> None:
     expect(screen.page.get_by_text("None is declared.")).to_be_visible()
     screen.open("node", node=str(HOSTILE))
     expect(screen.page.locator(".slos li")).to_contain_text('<img src=x onerror="alert(1)">')
+
+
+def test_where_nothing_may_be_bad_the_chart_has_what_was(screen: Screen) -> None:
+    screen.open("slos")
+    row = screen.page.locator("tbody tr").filter(has_text="features report their sources")
+    expect(row).to_contain_text("nothing may be bad")
+    row.get_by_role("link", name="billing/features report their sources").click()
+    chart = screen.page.get_by_role("img", name="What was bad over the time window")
+    expect(chart.locator("canvas")).to_be_visible()
+    screen.page.get_by_text("The numbers").click()
+    region = screen.page.get_by_role("region", name="What was bad over the time window")
+    expect(region.locator("thead")).to_contain_text("Allowed")
+    expect(region.locator("tbody tr").first).to_contain_text("0")

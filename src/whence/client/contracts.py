@@ -77,9 +77,12 @@ class ContractTransition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContractTransitions(msgspec.Struct, frozen=True, kw_only=True):
-    """When rules began and ceased to be violated, the latest first. `complete`: there are no earlier changes."""
+    """When rules began and ceased to be violated, the latest first. `complete`: there are no earlier changes; else
+    `known_from` is the time before which there may be: what was then was not read, or is deleted.
+    """
 
     complete: bool
+    known_from: str | None = None
     changes: tuple[ContractTransition, ...]
 
 

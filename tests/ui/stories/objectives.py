@@ -28,6 +28,12 @@ _FILE = {
             "objective": {"target": "99%"},
         },
         {
+            "name": "features report their sources",
+            "dataset": str(FEATURES),
+            "indicator": {"lineage": {"metric": "coverage", "atLeast": "1%"}},
+            "objective": {"target": "99.99%"},
+        },
+        {
             "name": '<img src=x onerror="alert(1)">',
             "dataset": str(HOSTILE),
             "indicator": {"delivery": {"by": "06:00"}},

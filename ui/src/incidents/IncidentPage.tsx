@@ -41,12 +41,23 @@ export const IncidentPage = ({ incident }: { incident: string }) => {
         </div>
       )}
       {found && (
-        <div className="page-columns">
+        <div className="page-columns incident-columns">
           <div>
-            <Causes of={found} />
-            <Upstream of={found} />
-            <Violations of={found} />
-            <Impact of={found} />
+            {found.incident.root ? (
+              <>
+                <Causes of={found} />
+                <Upstream of={found} />
+                <Violations of={found} />
+                <Impact of={found} />
+              </>
+            ) : (
+              <Section title={words.incidents.root}>
+                <p className="hidden-note" title={words.hidden.ask}>
+                  <Icon name="lock" size={14} />
+                  {words.incidents.hiddenRoot}
+                </p>
+              </Section>
+            )}
             <Findings of={found} />
             <History of={found} />
           </div>
@@ -167,12 +178,15 @@ const Impact = ({ of }: { of: IncidentDocument }) => (
   </Section>
 );
 
+const openFirst = (findings: IncidentDocument["findings"]): IncidentDocument["findings"] =>
+  findings.toSorted((a, b) => Number(!!a.until) - Number(!!b.until));
+
 const Findings = ({ of }: { of: IncidentDocument }) => {
   const { kind, dataset, rule, since, until } = words.incidents;
   return (
     <Section title={words.incidents.findings}>
       <Table heads={[kind, dataset, rule, since, until]}>
-        {of.findings.map((one) => (
+        {openFirst(of.findings).map((one) => (
           <tr key={one.id}>
             <td>{one.kind}</td>
             <th scope="row">

@@ -108,7 +108,7 @@ export const contract = {
     `${expected ?? "it"} is promised${observed ? `, ${observed}` : ""}`,
   held: (count: number) => (count === 1 ? "1 rule holds." : `${count.toLocaleString("en")} rules hold.`),
   open: (count: number) => `${count.toLocaleString("en")} not evaluated`,
-  earlier: "Earlier changes were not looked for.",
+  earlier: (time: string) => `Before ${time} there may be others: that was not read, or is deleted.`,
   after: {
     violated: "violated",
     holds: "holds again",

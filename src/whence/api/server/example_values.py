@@ -105,7 +105,7 @@ VALUES: Mapping[str, Any] = {
     "contract_version": "2.1.0",
     "standard": "v3.1.0",
     **{f"{one}.approved_by": ["ada"] for one in ("AppliedVersion", "DatasetContract", "ContractText")},
-    "applied_at": "2026-11-20T06:00:00Z",
+    **dict.fromkeys(("applied_at", "known_from"), "2026-11-20T06:00:00Z"),
     "table": "daily_revenue",
     "ContractViolation.rule": "missing-column",
     "ContractViolation.expected": "number",

@@ -82,6 +82,9 @@ def detail_lines(found: IncidentDetail, requested: str) -> Iterator[str]:
 def _around(found: IncidentDetail) -> Iterator[str]:
     """What is known around the root."""
     yield f"  severity: {found.severity}"
+    if found.incident.root is None:
+        yield "  its possible causes, and whom it affects, are not shown to this key"
+        return
     if found.runbook:
         yield f"  runbook: {safe(found.runbook)}"
     if good := found.last_good:

@@ -26,14 +26,16 @@ from whence.govern.incidents.sources import (
     Failure,
     check_findings,
     contract_findings,
+    datasets_of_silences,
     failure_findings,
+    silence_findings,
     slo_findings,
     tier_of,
     without_contracted,
 )
 from whence.govern.rule_states.findings import certification_findings, lineage_findings, policy_findings
 from whence.govern.rule_states.records import list_rule_transitions
-from whence.govern.slos.records import list_declarations, list_transitions
+from whence.govern.slos.records import Transition, list_declarations, list_transitions
 from whence.model.catalog import RunDatasets
 from whence.model.graph import FacetRow
 from whence.model.ids import node_id
@@ -134,16 +136,20 @@ def compute_incidents(catalog: Catalog, graph: ContractGraph, streaks: Streaks, 
 
 
 def _read_findings(catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int) -> Iterator[Finding]:
-    of_data = list(_findings_of_data(catalog, graph, streaks, at))
+    objectives = list_transitions(catalog, until=at)
+    of_data = list(_findings_of_data(catalog, graph, streaks, at, objectives))
     yield from of_data
+    yield from silence_findings(objectives, read_tiers(graph, datasets_of_silences(objectives)))
     transitions = list_rule_transitions(catalog, until=at)
     yield from policy_findings(transitions)
     yield from lineage_findings(transitions)
     yield from certification_findings(transitions, of_data)
 
 
-def _findings_of_data(catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int) -> Iterator[Finding]:
-    yield from slo_findings(list_transitions(catalog, until=at), _columns_of_slos(catalog, at))
+def _findings_of_data(
+    catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int, objectives: Sequence[Transition]
+) -> Iterator[Finding]:
+    yield from slo_findings(objectives, _columns_of_slos(catalog, at))
     failures = list(_failures(catalog, graph, streaks.runs.found))
     violations = list(read_violations(catalog, graph, streaks.checks.results, at))
     failed = list(_check_failures(graph, streaks.checks.found))

@@ -127,7 +127,7 @@ def gather_detail(one: Incident, sources: DetailSources) -> IncidentDetail:
     """Gather what is known around an incident."""
     root = one.root
     if not sources.viewer.can_see(root):
-        return IncidentDetail(incident=one, severity=severity_of(one.notify, None), tier=None, notify=one.notify)
+        return _without_root(one)
     traits = read_traits(sources.graph.facets([node_id(root)], TRAIT_FACETS))
     parents = _read_parents(sources, root)
     downstream = find_downstream(sources.graph, root, sources.past)
@@ -148,6 +148,18 @@ def gather_detail(one: Incident, sources: DetailSources) -> IncidentDetail:
         impact_complete=downstream.complete,
         budgets=_budgets(sources, one),
         possible_acts=_possible_acts(sources, one),
+    )
+
+
+def _without_root(one: Incident) -> IncidentDetail:
+    """All details are about the root: of a hidden one nothing is known, and that is said."""
+    return IncidentDetail(
+        incident=one,
+        severity=severity_of(one.notify, None),
+        tier=None,
+        notify=one.notify,
+        violations_complete=False,
+        impact_complete=False,
     )
 
 

@@ -173,6 +173,8 @@ def _what(one: Finding, viewer: Viewer) -> str:
             return "it is no longer certified"
         case FindingKind.LINEAGE:
             return "its lineage differs from the accepted one"
+        case FindingKind.CAPTURE:
+            return "its source reports nothing"
 
 
 def notify_rule_of(one: Incident) -> str | None:
@@ -227,12 +229,11 @@ def act_document(one: Act, viewer: Viewer) -> IncidentAct:
 def _rule(one: Finding, viewer: Viewer) -> str | None:
     """What found it, if its text is the name of something that the viewer may see."""
     match one.kind:
-        case FindingKind.SLO | FindingKind.POLICY | FindingKind.CERTIFICATION | FindingKind.LINEAGE:
-            return one.rule
         case FindingKind.RUN:
             return one.rule if _sees(one.rule, viewer) else None
         case FindingKind.CHECK | FindingKind.CONTRACT:
             return one.rule if viewer.can_see_all else None
+    return one.rule
 
 
 def _sees(text: str, viewer: Viewer) -> bool:

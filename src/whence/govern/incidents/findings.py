@@ -21,6 +21,7 @@ class FindingKind(StrEnum):
     POLICY = "policy"
     CERTIFICATION = "certification"
     LINEAGE = "lineage"
+    CAPTURE = "capture"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ class Finding:
     @property
     def family(self) -> str:
         """Findings of one family explain one another; empty: that data is wrong. What a policy forbids, a
-        certification that lapsed, or lineage that differs explains no wrong data, and it lasts.
+        certification that lapsed, lineage that differs, or a source that is silent explains no wrong data.
         """
         match self.kind:
             case FindingKind.POLICY:
@@ -61,6 +62,8 @@ class Finding:
                 return "certification"
             case FindingKind.LINEAGE:
                 return "lineage"
+            case FindingKind.CAPTURE:
+                return "capture"
             case FindingKind.SLO | FindingKind.RUN | FindingKind.CHECK | FindingKind.CONTRACT:
                 return ""
 

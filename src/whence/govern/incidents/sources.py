@@ -1,4 +1,5 @@
-"""The sources of findings: recorded transitions of objectives, failed runs, failed checks and violated contracts. Pure.
+"""The sources of findings: recorded transitions of objectives, failed runs, failed checks, violated contracts and
+silent sources. Pure.
 
 How urgent a finding is: what the alert of an objective says; of the others, a page if its dataset is of
 tier 1, else a ticket.
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from whence.govern.contracts.evaluation.violations import Violation
 from whence.govern.incidents.findings import Finding, FindingKind, finding_id
+from whence.govern.slos.evaluation.facts import is_of_silence
 from whence.govern.slos.records import Transition
 from whence.model.names import DatasetName, RunName, parse_node
 from whence.model.slo_records import StateText
@@ -18,6 +20,8 @@ _STILL: frozenset[StateText] = frozenset({"violated", "not evaluated", "learning
 """States in which a violation goes on: that nothing is measured any more ends none."""
 PAGING_TIER = 1
 _MOST_DIGITS = 4
+_REPORTS = "its source reports"
+"""The rule that a silent source violates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +206,49 @@ def contract_findings(violations: Iterable[Violation], tiers: Mapping[DatasetNam
             reason=", ".join(filter(None, parts)),
             run=None if verdict.run is None else str(verdict.run),
         )
+
+
+def datasets_of_silences(transitions: Iterable[Transition]) -> frozenset[DatasetName]:
+    """The datasets whose source was silent at some time."""
+    found = (parse_node(one.record.dataset) for one in transitions if is_of_silence(one.record.reason))
+    return frozenset(one for one in found if isinstance(one, DatasetName))
+
+
+def silence_findings(transitions: Iterable[Transition], tiers: Mapping[DatasetName, int]) -> Iterator[Finding]:
+    """The findings of silent sources, by the transitions of objectives in order: of each objective one as long as it is
+    not evaluated for that reason, so that not every table pages. Those of one source that fell silent at one time are
+    one thing: nobody knows whether its data is late, and somebody has to be told.
+    """
+    current: dict[str, Finding] = {}
+    for one in transitions:
+        found = current.pop(one.record.slo, None)
+        if not is_of_silence(one.record.reason):
+            if found is not None:
+                yield replace(found, until=one.time)
+            continue
+        found = found or _silence_finding(one, tiers)
+        if found is not None:
+            current[one.record.slo] = found
+    yield from current.values()
+
+
+def _silence_finding(one: Transition, tiers: Mapping[DatasetName, int]) -> Finding | None:
+    dataset = parse_node(one.record.dataset)
+    if not isinstance(dataset, DatasetName):
+        return None
+    is_page = tiers.get(dataset) == PAGING_TIER
+    return Finding(
+        id=finding_id(FindingKind.CAPTURE, dataset, one.record.slo, one.id),
+        kind=FindingKind.CAPTURE,
+        rule=_REPORTS,
+        dataset=dataset,
+        since=one.time,
+        ticket_since=one.time,
+        page_since=one.time if is_page else None,
+        notify_rule=_rule("its source is silent", is_page=is_page),
+        reason=one.record.reason,
+        source=f"{FindingKind.CAPTURE} {one.record.reason}",
+    )
 
 
 def tier_of(traits: Traits) -> int | None:

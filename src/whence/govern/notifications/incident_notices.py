@@ -22,6 +22,7 @@ _RULES = {
     FindingKind.POLICY: "policy {rule} is violated",
     FindingKind.CERTIFICATION: "it is no longer certified",
     FindingKind.LINEAGE: "its lineage differs from the accepted one",
+    FindingKind.CAPTURE: "its source reports nothing",
 }
 _PLAIN_RULES = {
     FindingKind.CHECK: "a check fails",

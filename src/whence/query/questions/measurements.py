@@ -33,6 +33,10 @@ class Measured(Runs, Protocol):
         """
         ...
 
+    def runs_forgotten_before(self) -> int | None:
+        """The time (µs) before which retention may have deleted runs with what they measured, or None."""
+        ...
+
     def checks(self, dataset_ids: Iterable[int], at: int | None) -> ChecksPage:
         """The checks of these datasets, by run, the latest first, as of a time; none for a restricted viewer."""
         ...

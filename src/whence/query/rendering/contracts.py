@@ -89,9 +89,12 @@ class ContractTransition(TypedDict):
 
 
 class ContractTransitions(TypedDict):
-    """When rules began and ceased to be violated, the latest first. `complete`: there are no earlier changes."""
+    """When rules began and ceased to be violated, the latest first. `complete`: there are no earlier changes; else
+    `known_from` is the time before which there may be: what was then was not read, or is deleted.
+    """
 
     complete: bool
+    known_from: str | None
     changes: list[ContractTransition]
 
 

@@ -287,6 +287,10 @@ class VisibleGraph:
         visible = [real for real in self.visible_ids.real(job_ids).values() if self.visible_ids.can_see(real)]
         return self._graph.check_jobs(visible, at)
 
+    def runs_forgotten_before(self) -> int | None:
+        """Unchanged."""
+        return self._graph.runs_forgotten_before()
+
     def checks(self, dataset_ids: Iterable[int], at: int | None) -> ChecksPage:
         """None: checks may contain any names."""
         return ChecksPage(stopped_by="access")

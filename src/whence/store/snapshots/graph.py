@@ -67,7 +67,7 @@ from whence.store.graph.names import (
     jobs_named,
 )
 from whence.store.ingest.dropped_datasets import read_dropped
-from whence.store.ingest.retention_summary import forgotten_history
+from whence.store.ingest.retention_summary import forgotten_history, forgotten_runs
 from whence.store.schema.array_parameters import giving
 from whence.store.schema.tables import event, progress
 from whence.store.status.data_quality import read_checks, read_checks_of_each
@@ -257,6 +257,10 @@ class StoreGraph:
     ) -> Sequence[MeasurementRow]:
         """The facets that measure these datasets, the latest first, at most `limit`; as of a time."""
         return read_measurements(self.connection, dataset_ids, at, limit, facet)
+
+    def runs_forgotten_before(self) -> int | None:
+        """The time (µs) before which retention may have deleted runs with what they measured, or None."""
+        return forgotten_runs(self.connection)
 
     def checks(self, dataset_ids: Iterable[int], at: int | None) -> ChecksPage:
         """The checks of these datasets, by run, the latest first; as of a time."""

@@ -121,7 +121,9 @@ const Timeline = ({ of, node }: { of: ContractHistory; node: string }) => {
           <When time={one.time} />
         </li>
       ))}
-      {of.transitions && !of.transitions.complete && <li className="quiet">{words.contract.earlier}</li>}
+      {of.transitions?.known_from && (
+        <li className="quiet">{words.contract.earlier(exact(of.transitions.known_from))}</li>
+      )}
     </ol>
   );
 };

@@ -41,6 +41,7 @@ export const incidents = {
   rule: "Rule",
   history: "History",
   causes: "Possible causes",
+  hiddenRoot: "A dataset that you may not see: its possible causes, and whom it affects, are not shown to you.",
   noCauses: "None is known.",
   probability: (share: number) => `${Math.round(share * 100)} %`,
   upstream: "What it is made of",

@@ -80,7 +80,7 @@ def _transition_lines(found: ContractTransitions | None) -> Iterator[str]:
         details = ", ".join(safe(part) for part in (one.expected, one.observed) if part)
         yield f"  {one.time}  {name}: {change}{f'  ({details})' if details else ''}"
     if not found.complete:
-        yield "  earlier ones were not looked for"
+        yield f"  before {found.known_from} there may be others: that was not read, or is deleted"
 
 
 def _evaluation_lines(found: ContractEvaluation | None) -> Iterator[str]:

@@ -62,7 +62,12 @@ def contract_history(
 
 def _transitions(graph: Observed, dataset: ContractedDataset, until: int) -> ContractTransitions:
     found = find_transitions(graph, dataset, until)
-    return {"complete": found.complete, "changes": [_transition(one) for one in found.found]}
+    known_from = None if found.known_from is None else iso(found.known_from)
+    return {
+        "complete": known_from is None,
+        "known_from": known_from,
+        "changes": [_transition(one) for one in found.found],
+    }
 
 
 def _transition(one: Transition) -> ContractTransition:

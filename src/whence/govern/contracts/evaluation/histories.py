@@ -41,7 +41,7 @@ class EvaluatedContracts:
         events = self._events(dataset_id)
         rules = [_rule_change(one, events) for one in found.found if one.time > since]
         versions = _version_changes(dataset, events, since, until)
-        return ContractChanges(found=(*versions, *rules), complete=found.complete)
+        return ContractChanges(found=(*versions, *rules), complete=found.known_from is None)
 
     def objective_changes(self, since: int, until: int) -> Sequence[ObjectiveChange]:
         """The objectives that began or ceased to be violated after `since` and not after `until` (µs)."""

@@ -56,14 +56,22 @@ def last_write(graph: Observed, name: DatasetName, at: int) -> LastWrite | None:
     return _last_write(graph, ids_of(graph, [name])[name], at)
 
 
-def times_of_reports(graph: Observed, name: DatasetName, until: int, limit: int) -> frozenset[int]:
-    """When the columns of a dataset, its measurements or its checks were reported (µs), of each the latest."""
+def times_of_reports(graph: Observed, name: DatasetName, until: int, limit: int) -> tuple[frozenset[int], int | None]:
+    """When the columns of a dataset, its measurements or its checks were reported (µs), of each the latest; and from
+    when on these are all, None if they all are.
+    """
     ids = ids_of(graph, [name])[name]
     schemas = graph.schemas(ids)
     times = {time for row in schemas for time in (row.first_time, row.last_time)}
-    times |= {row.time for row in graph.measurements(ids, until, limit + 1, METRICS)}
-    times |= {row.time for row in graph.checks(ids, until).found}
-    return frozenset(time for time in times if time <= until)
+    measured = [row.time for row in graph.measurements(ids, until, limit + 1, METRICS)]
+    page = graph.checks(ids, until)
+    checked = [row.time for row in page.found]
+    starts = (
+        min(measured) if len(measured) > limit else None,
+        min(checked, default=until) if page.stopped_by == "checks" else None,
+    )
+    every = frozenset(time for time in (*times, *measured, *checked) if time <= until)
+    return every, max((one for one in starts if one is not None), default=None)
 
 
 def has_rules(version: ContractVersion) -> bool:

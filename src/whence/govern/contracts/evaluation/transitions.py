@@ -5,7 +5,7 @@ depends on. Nothing is stored, so a late event moves a transition as it moves ev
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.govern.contracts.evaluation.judge import judge_rules
@@ -44,57 +44,82 @@ class Transition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transitions:
-    """Transitions, the latest first. `complete`: there are no others in the period."""
+    """Transitions, the latest first. `known_from`: there are no others from this time on (µs), and what was before was
+    not read or is deleted; None: there are no others in the period.
+    """
 
     found: tuple[Transition, ...] = ()
-    complete: bool = True
+    known_from: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Times:
+    """Times (µs), ascending, at which to evaluate. `known_from`: the first of them, if there may be others before."""
+
+    every: Sequence[int]
+    known_from: int | None = None
 
 
 def find_transitions(graph: Observed, dataset: ContractedDataset, until: int, since: int | None = None) -> Transitions:
     """The transitions of a dataset's contract until a time (µs), and only those after `since` if it is given."""
     times = _times(graph, dataset, until)
     # The last evaluation not after `since` is the state from which the first transition comes.
-    wanted = times if since is None else times[max(bisect_right(times, since) - 1, 0) :]
+    wanted = times.every if since is None else times.every[max(bisect_right(times.every, since) - 1, 0) :]
     chosen = wanted[-MOST_TIMES:]
-    is_complete = len(chosen) == len(wanted)
+    known_from = times.known_from if len(chosen) == len(wanted) else chosen[0]
+    if known_from is not None and since is not None and known_from <= since:
+        known_from = None
+    is_whole = times.known_from is None and len(chosen) == len(times.every)
     found = list[Transition]()
-    before: States | None = {} if len(chosen) == len(times) else None
+    before: States | None = {} if is_whole else None
     for time in chosen:
         after = _states(graph, dataset, time)
         if before is not None:
             found += _changes(time, before, after)
         before = after
-    return Transitions(found=tuple(sorted(found, key=_order)), complete=is_complete)
+    return Transitions(found=tuple(sorted(found, key=_order)), known_from=known_from)
 
 
 def _order(one: Transition) -> tuple[int, str, str]:
     return (-one.time, one.column, one.rule)
 
 
-def _times(graph: Observed, dataset: ContractedDataset, until: int) -> Sequence[int]:
-    """When what the contract depends on changed, and when a service level ran out."""
+def _times(graph: Observed, dataset: ContractedDataset, until: int) -> _Times:
+    """When what the contract depends on changed, and when a service level ran out; from when on these are all."""
     versions = [one for one in dataset.versions if one.applied_at <= until]
-    times = {one.applied_at for one in versions}
-    if versions:
-        first = min(times)
-        times |= {one for one in times_of_reports(graph, dataset.name, until, MOST_TIMES) if one > first}
-        for write in _writes(graph, dataset.name, until, first):
-            ends = (end for version in versions for end in deadlines(version, write))
-            times |= {time for time in (write.time, *ends) if first < time <= until}
-    return sorted(times)
+    if not versions:
+        return _Times(every=())
+    first = min(one.applied_at for one in versions)
+    reports, reports_from = times_of_reports(graph, dataset.name, until, MOST_TIMES)
+    writes, writes_from = _writes(graph, dataset.name, until, first) if _has_levels(versions) else ((), None)
+    ends = (end for version in versions for write in writes for end in deadlines(version, write))
+    times = {*reports, *(write.time for write in writes), *ends}
+    starts = (reports_from, writes_from, graph.runs_forgotten_before())
+    known_from = max((one for one in starts if one is not None and one > first), default=None)
+    every = {one for one in times if first < one <= until} | {one.applied_at for one in versions}
+    if known_from is None:
+        return _Times(every=sorted(every))
+    # What holds there is what the first transition comes from.
+    return _Times(
+        every=sorted(one for one in {*every, known_from} if known_from <= one <= until), known_from=known_from
+    )
 
 
-def _writes(graph: Observed, name: DatasetName, until: int, since: int) -> Iterator[LastWrite]:
-    """The completed writes from the latest back to the last one before a time, at most MOST_TIMES."""
-    at = until
-    for _ in range(MOST_TIMES):
-        write = last_write(graph, name, at)
-        if write is None:
-            return
-        yield write
+def _has_levels(versions: Iterable[ContractVersion]) -> bool:
+    return any(one.levels for one in versions)
+
+
+def _writes(graph: Observed, name: DatasetName, until: int, since: int) -> tuple[Sequence[LastWrite], int | None]:
+    """The completed writes from the latest back to the last one before a time, at most MOST_TIMES; and the earliest of
+    these if there are more.
+    """
+    found, at = list[LastWrite](), until
+    while (write := last_write(graph, name, at)) is not None and len(found) < MOST_TIMES:
+        found.append(write)
         if write.time <= since:
-            return
+            return found, None
         at = write.time - 1
+    return found, None if write is None else found[-1].time
 
 
 def _states(graph: Observed, dataset: ContractedDataset, at: int) -> States:

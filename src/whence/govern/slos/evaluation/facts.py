@@ -58,6 +58,14 @@ class ReportedRun:
     has_end: bool = True
 
 
+_SILENT = "its source has been silent since "
+
+
+def is_of_silence(reason: str) -> bool:
+    """Whether it is for a silent source that nothing is evaluated: the reason as it is recorded."""
+    return reason.startswith(_SILENT)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
     """The source of a dataset is silent from a time on (µs), and was heard of last before."""
@@ -69,7 +77,7 @@ class Silence:
     def text(self) -> str:
         """Why nobody knows whether a dataset was written."""
         heard = iso(self.heard - self.heard % 1_000_000)
-        return f"its source has been silent since {heard}: nobody knows whether it was written"
+        return f"{_SILENT}{heard}: nobody knows whether it was written"
 
 
 class _Timed(Protocol):
