@@ -215,7 +215,7 @@ class VisibleGraph:
 
     def owners(self, ids: Iterable[int]) -> Sequence[int]:
         """All owners; hidden ones as pseudonyms."""
-        return self._all_shown(self._graph.owners(self.visible_ids.real(ids).values()))
+        return self.visible_ids.all_shown(self._graph.owners(self.visible_ids.real(ids).values()))
 
     def spans(self, owner_ids: Iterable[int]) -> Sequence[SpanRow]:
         """All validity intervals, including those of hidden owners."""
@@ -232,7 +232,7 @@ class VisibleGraph:
 
     def changed(self, since: int, until: int) -> Sequence[int]:
         """All owners; hidden ones as pseudonyms."""
-        return self._all_shown(self._graph.changed(since, until))
+        return self.visible_ids.all_shown(self._graph.changed(since, until))
 
     def held(self, at: int | None, owner_ids: Iterable[int] | None) -> Sequence[HeldRow]:
         """All sets, including those of hidden owners."""
@@ -340,10 +340,6 @@ class VisibleGraph:
         wanted = set(ids)
         self.visible_ids.meet_runs(id_ for id_ in wanted if kind_of(id_) is Kind.RUN)
         self.visible_ids.meet(id_ for id_ in wanted if kind_of(id_) is not Kind.RUN)
-
-    def _all_shown(self, real: Sequence[int]) -> Sequence[int]:
-        self.visible_ids.meet(real)
-        return sorted(shown for id_ in real if (shown := self.visible_ids.shown(id_)))
 
     def _of_datasets(self, touches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         known = self.visible_ids.real(id_ for id_, _ in touches)

@@ -84,6 +84,11 @@ class VisibleIds:
         """The visible id of a node or run read before; 0 for none, and for one that was not read."""
         return self._shown.get(real, 0)
 
+    def all_shown(self, real: Sequence[int]) -> Sequence[int]:
+        """The visible ids of nodes, in order; none for those that the viewer may not know of."""
+        self.meet(real)
+        return sorted(shown for id_ in real if (shown := self.shown(id_)))
+
     def can_see(self, real: int) -> bool:
         """Whether the viewer sees a node or run under its own name."""
         return not real or self._shown.get(real) == real
