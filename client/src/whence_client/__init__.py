@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from whence_client.events.datasets import Column, Dataset, Field
     from whence_client.naming.tables import name_table_of_url as table
     from whence_client.runs.active import active as current_run
+    from whence_client.runs.commit_metadata import commit_metadata
     from whence_client.runs.declared_columns import derived
     from whence_client.runs.job import job, track_lineage
     from whence_client.runs.run import Run
@@ -30,6 +31,7 @@ __all__ = [
     "Dataset",
     "Field",
     "Run",
+    "commit_metadata",
     "current_run",
     "derived",
     "flush",
@@ -46,6 +48,7 @@ _PLACES = {
     "Dataset": ("whence_client.events.datasets", "Dataset"),
     "Field": ("whence_client.events.datasets", "Field"),
     "Run": ("whence_client.runs.run", "Run"),
+    "commit_metadata": ("whence_client.runs.commit_metadata", "commit_metadata"),
     "current_run": ("whence_client.runs.active", "active"),
     "derived": ("whence_client.runs.declared_columns", "derived"),
     "job": ("whence_client.runs.job", "job"),

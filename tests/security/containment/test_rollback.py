@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -13,12 +14,16 @@ from fixtures.logs_of_events import fill
 from fixtures.stores_of_events import apply
 from govern.containment.estates import AT, SECOND
 from security.conftest import House
+from whence.capture.table_versions.events import record_event
+from whence.capture.table_versions.records import TableVersion
 from whence.log.segments.read import committed_end
 from whence.model.access import Role
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, facet, own_facet, run_event
 from whence.store.connection.engine import open_store
+from whence_client.events.datasets import Dataset
+from whence_client.events.runs import RunRef
 
 RAW, CLEAN = (DatasetName("delta.prod", name) for name in ("raw", "clean"))
 MAKE = JobName("prod.etl", "make")
@@ -43,10 +48,28 @@ def made(number: int, commit: str, version: str) -> bytes:
     return json.dumps(event).encode()
 
 
+def committed(number: int, version: str) -> bytes:
+    """The version of CLEAN whose commit names a run, as a poll of the table reports it."""
+    run = run_of(number)
+    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=AT + number * SECOND - 1)
+    record = TableVersion(
+        table=Dataset(CLEAN.namespace, CLEAN.name),
+        version=version,
+        at=at,
+        operation="WRITE",
+        run=RunRef(run.job.namespace, run.job.name, run.run_id),
+    )
+    return json.dumps(record_event(record)).encode()
+
+
 @pytest.fixture
 def shop(house: Callable[..., House]) -> House:
-    made_house = house()
-    fill(made_house.settings.log, [made(1, "c0ffee1", "7"), made(2, "c0ffee2", ""), made(9, "bad", "9")])
+    return filled(house(), [made(1, "c0ffee1", "7"), made(2, "c0ffee2", ""), made(9, "bad", "9")])
+
+
+def filled(made_house: House, events: list[bytes]) -> House:
+    """A house that was sent some events."""
+    fill(made_house.settings.log, events)
     engine = open_store(made_house.settings.store_url)
     apply(engine, list(records_of(made_house.settings.log)), committed_end(made_house.settings.data / "log"))
     engine.dispose()
@@ -76,5 +99,20 @@ def test_commit_and_version_are_those_of_the_run(shop: House) -> None:
         assert hidden.json()["data"]["checked"] is False
         refused = await ask(5, reader, str(MAKE))
         assert (refused.status_code, "a job has no data" in refused.text) == (422, True)
+
+    shop.run(work)
+
+
+def test_the_version_may_come_from_a_poll_of_the_table(house: Callable[..., House]) -> None:
+    later = [committed(1, "7"), made(1, "c0ffee1", ""), committed(2, "8"), made(2, "c0ffee2", "")]
+    shop = filled(house(), [made(1, "c0ffee1", ""), made(2, "c0ffee2", ""), *later])
+    reader = shop.key("reader", Role.READER)
+
+    async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
+        for second, version in ((5, "8"), (1, "7")):
+            query = {"node": str(CLEAN), "since": str(AT + second * SECOND)}
+            reply = await client.get("/api/v2/rollback", params=query, headers=reader)
+            (one,) = reply.json()["data"]["runs"]
+            assert one["version"] == version
 
     shop.run(work)

@@ -13,10 +13,15 @@ from whence.store.status.failing_jobs import read_run_events
 Json = dict[str, Any]
 
 
-def read_end_events(connection: Connection, log: Log, run_ids: Iterable[int]) -> Mapping[int, Sequence[Json]]:
-    """The first and the last event of each run; runs without stored events are left out. Raises LogError."""
+def read_end_events(
+    connection: Connection, log: Log, run_ids: Iterable[int], last: int = 1
+) -> Mapping[int, Sequence[Json]]:
+    """The first and the last events of each run, `last` many; runs without stored events are left out.
+
+    Raises LogError.
+    """
     events_by_run = read_run_events(connection, run_ids)
-    ends = [(run, end) for run, events in events_by_run.items() for end in dict.fromkeys((events[0], events[-1]))]
+    ends = [(run, end) for run, events in events_by_run.items() for end in dict.fromkeys((events[0], *events[-last:]))]
     records = log.read_records([Position.from_int(position) for _, (_, _, position) in ends])
     found: dict[int, list[Json]] = {}
     for (run, (id_, rest, _)), record in zip(ends, records, strict=True):

@@ -16,13 +16,16 @@ from whence.store.snapshots.graph import StoreGraph
 
 Json = dict[str, Any]
 
+_EVENTS = 20
+"""Last events of a run that are read: a commit is reported beside the end of its run, before or after it."""
+
 
 def reported_by(request: Request, graph: QuestionGraph, runs: Iterable[RunName]) -> Mapping[RunName, Reported]:
     """What each run reported. Those of jobs that the caller may not see are left out. Raises LogError."""
     whole = graph.visible_ids.graph if isinstance(graph, VisibleGraph) else graph
     assert isinstance(whole, StoreGraph)
     ids = {node_id(one): one for one in runs if not graph.hidden([node_id(one)])}
-    found = read_end_events(whole.connection, request.app.state.log, ids)
+    found = read_end_events(whole.connection, request.app.state.log, ids, _EVENTS)
     return {ids[id_]: _reported(events) for id_, events in found.items()}
 
 

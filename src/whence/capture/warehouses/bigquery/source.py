@@ -41,7 +41,7 @@ GROUP BY table_catalog, table_schema, table_name
 
 @dataclass(slots=True, kw_only=True)
 class Project:
-    """What a project is text. `datasets`: those whose columns and views are read; all if empty."""
+    """What a project is asked. `datasets`: those whose columns and views are read; all if empty."""
 
     api: RestApi
     datasets: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ _NO_COLUMNS = "SELECT * may be incomplete, as system.information_schema.columns 
 
 @dataclass(slots=True, kw_only=True)
 class Workspace:
-    """What a workspace is text. `settle`: queries that ended within so many minutes are not read yet."""
+    """What a workspace is asked. `settle`: queries that ended within so many minutes are not read yet."""
 
     api: SqlApi
     settle: int = _SETTLE

@@ -28,7 +28,7 @@ _NO_COLUMNS = "SELECT * may be incomplete, as COLUMNS cannot be read"
 
 @dataclass(slots=True, kw_only=True)
 class Account:
-    """What an account is text. `settle`: queries that ended within so many minutes are not read yet."""
+    """What an account is asked. `settle`: queries that ended within so many minutes are not read yet."""
 
     api: SqlApi
     settle: int = _SETTLE
