@@ -33,6 +33,7 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Refactorings": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 1.0},
     "Logistics": {**_BARS, "harmless silent": 0.55},
     "Grid": {**_BARS, "harmless silent": 0.72, "known": 1.0, "exact columns": 0.96},
+    "Market": {**_BARS, "harmless silent": 0.68, "known": 1.0, "exact columns": 0.86},
     "Reviews": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.79},
     WHOLE: {**_BARS, "harmless silent": 0.84, "exact columns": 0.88},
 }
@@ -126,6 +127,7 @@ def corpora(compare: Compare, part: slice = EVERY_EDIT) -> Mapping[str, Callable
         "Refactorings": lambda: query_verdicts("refactorings", compare, part),
         "Logistics": lambda: query_verdicts("logistics", compare, part),
         "Grid": lambda: query_verdicts("grid", compare, part),
+        "Market": lambda: query_verdicts("market", compare, part),
         "Reviews": lambda: review_verdicts(compare, part),
     }
 

@@ -7,6 +7,7 @@
     make accuracy-gate ARGS="--truth care"
     make accuracy-gate ARGS="--truth logistics"
     make accuracy-gate ARGS="--truth grid"
+    make accuracy-gate ARGS="--truth market"
 
 Both versions run on random databases: small domains, NULLs, duplicates, ties, hostile texts, empty tables; keys are
 unique. A column counts as changed if the bag of its values differs in any of them, or if it was removed or has another
