@@ -22,6 +22,7 @@ _MOST_SECONDS: Final = 1.5
 _BROKEN: Final = {"BinderException", "ParserException", "CatalogException", "NotImplementedException"}
 _LOOK_SECONDS: Final = 0.1
 MOST_TIMEOUTS: Final = 4
+_DIGITS: Final = ".12g"
 _TOO_LONG: Final = "it takes too long"
 _SETTINGS: Final = (
     "SET TimeZone = 'Europe/Zurich'",
@@ -150,7 +151,7 @@ class Laboratory:
         types = {str(name).lower(): str(kind) for name, kind, *_ in described}
         if len(types) != len(described):
             raise NotTriedError("two of its columns have one name")
-        rows = tuple(tuple(map(shown, row)) for row in cursor.fetchall())
+        rows = tuple(tuple(map(shown, map(plain, row))) for row in cursor.fetchall())
         return Rows(types, tuple(types), rows)
 
     def holds(self, shape: Shape, values: Sequence[str], name: str, condition: str) -> tuple[bool | None, ...] | None:
@@ -219,6 +220,11 @@ def _prepare(
     for table in tables:
         columns = ", ".join(f"{_quoted(column.name)} {column.shape.type}" for column in table.columns)
         connection.execute(f"CREATE TABLE {quoted_name(table.parts)} ({columns})")
+
+
+def plain(value: object) -> object:
+    """A value without the digits that the order of floating-point arithmetic decides."""
+    return float(format(value, _DIGITS)) if isinstance(value, float) else value
 
 
 def quoted_name(parts: Sequence[str]) -> str:

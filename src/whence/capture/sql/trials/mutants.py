@@ -26,8 +26,8 @@ _WIDEST: Final = 40
 class Mutant:
     """A version with one small change, `text`, and a number of its own. `of`: 0 for the base, 1 for the head;
     `is_near`: of a part that the other version has not; `names`: those of the columns beside it, in lower case.
-    `is_rare`: it differs for NULL, ties or repeated rows alone. `probe`: the version that counts the rows in which it
-    has another value in its place, and the values there, if there is one.
+    `is_rare`: it differs for NULL, ties or rows that repeat or find none alone; `is_edit`: it is the other version.
+    `probe`: the version that counts the rows in which it has another value in its place, and the values there.
     """
 
     number: int
@@ -37,6 +37,7 @@ class Mutant:
     is_near: bool
     names: frozenset[str]
     is_rare: bool = False
+    is_edit: bool = False
     probe: Plan | None = None
 
 
@@ -78,8 +79,10 @@ class _Candidate:
 
     def mutant(self, number: int, plan: Plan, other: Plan, tree: exp.Expr) -> Mutant:
         changed = _with(plan, *self.place[:2], tree)
-        probe = None if tree in other.statements else self._probe(plan)
-        return Mutant(number, changed, self.of, self.text, self.is_near, self.names, self.is_rare, probe)
+        is_edit = tree in other.statements
+        return Mutant(
+            number, changed, self.of, self.text, self.is_near, self.names, self.is_rare, is_edit, self._probe(plan)
+        )
 
     def _probe(self, plan: Plan) -> Plan | None:
         number, of_step, place = self.place

@@ -72,9 +72,18 @@ def others(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def is_rare(node: exp.Expr, other: exp.Expr) -> bool:
-    """Whether what might stand there by mistake differs for NULL, ties or repeated rows alone."""
+    """Whether what might stand there by mistake differs for NULL, ties, or rows that repeat or find none alone."""
     match node:
-        case exp.Query() | exp.Is() | exp.Nullif() | exp.Coalesce() | exp.IgnoreNulls() | exp.Count():
+        case (
+            exp.Query()
+            | exp.Join()
+            | exp.Div()
+            | exp.Is()
+            | exp.Nullif()
+            | exp.Coalesce()
+            | exp.IgnoreNulls()
+            | exp.Count()
+        ):
             return True
         case exp.NullSafeEQ() | exp.NullSafeNEQ():
             return True

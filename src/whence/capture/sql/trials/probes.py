@@ -27,6 +27,8 @@ def probe_of(statement: exp.Expr, place: int, other: exp.Expr) -> exp.Query | No
     node = next(islice(copy.walk(), place, None))
     if isinstance(node, exp.Query) and isinstance(other, exp.Query):
         return _counts(statement, node, other)
+    if isinstance(node, exp.Join) and isinstance(node.parent, exp.Select):
+        return _joined_counts(statement, node.parent, node, other)
     select = node.find_ancestor(exp.Select)
     value = _value_around(node)
     if select is None or value is None or isinstance(node, exp.Query):
@@ -59,6 +61,15 @@ def _counts(statement: exp.Expr, node: exp.Query, other: exp.Query) -> exp.Query
         for query in (node, other)
     )
     return _with_shared(exp.select(exp.Abs(this=exp.Sub(this=more, expression=one)), one.copy()), statement)
+
+
+def _joined_counts(statement: exp.Expr, select: exp.Select, join: exp.Join, other: exp.Expr) -> exp.Query:
+    """The same of the rows of a join and those of another one, before any condition."""
+    plain = exp.Select(expressions=[exp.Literal.number(1)], joins=[one.copy() for one in select.args["joins"]])
+    plain.set("from_", select.args["from_"].copy())
+    changed = plain.copy()
+    changed.args["joins"][select.args["joins"].index(join)].replace(other.copy())
+    return _counts(statement, plain, changed)
 
 
 def _with_shared(query: exp.Select, statement: exp.Expr) -> exp.Query:

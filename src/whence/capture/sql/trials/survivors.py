@@ -17,8 +17,10 @@ LEAST_PROBED: Final = 12
 """Databases on which a small change has another value in its place. If the answers are the same, the query hides it."""
 MOST_SURVIVING: Final = 0.34
 """The share of the small changes in other parts that the databases need not show: some change nothing."""
-LEAST_VARIED: Final = 60
+LEAST_VARIED: Final = 40
 """Databases on which the place of a small change has two values. If it never changes any, it changes none."""
+LEAST_VARIED_OF_EDIT: Final = 100
+"""The same, if the edit is the small change."""
 _MOST_SINGLE: Final = 8
 """Databases out of a batch on which a small change is executed that no batch takes."""
 _MOST_CONFIRMED: Final = 2
@@ -61,11 +63,12 @@ class Survivors:
         return [one for one in self.near() if not self._is_excused(one)]
 
     def _is_excused(self, mutant: Mutant) -> bool:
-        """Whether a small change that needs NULL, ties or repeated rows never has another value in its place, although
-        every database offers these.
+        """Whether a small change that needs NULL, ties or the like never has another value in its place, although every
+        database offers these.
         """
+        least = LEAST_VARIED_OF_EDIT if mutant.is_edit else LEAST_VARIED
         is_same = self._probed.get(mutant.number, 0) == 0
-        return mutant.is_rare and is_same and self._varied.get(mutant.number, 0) >= LEAST_VARIED
+        return mutant.is_rare and is_same and self._varied.get(mutant.number, 0) >= least
 
     def doubt(self) -> str:
         """What the databases do not show, if that is too much."""
@@ -175,7 +178,7 @@ class Survivors:
         number = mutant.number
         self._probed[number] = self._probed.get(number, 0) + sum(changed > 0 for changed, _ in rows)
         self._varied[number] = self._varied.get(number, 0) + sum(not changed and many > 1 for changed, many in rows)
-        return self._probed[number] >= LEAST_PROBED
+        return self._probed[number] >= LEAST_PROBED and not mutant.is_edit
 
 
 def _differ(one: Answers, other: Answers, number: int, is_tied: bool) -> bool:

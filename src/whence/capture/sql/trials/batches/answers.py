@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.trials.batches.statements import NUMBER, NUMBERS, ManySql, Names, batch_names
-from whence.capture.sql.trials.execution import Failure, Laboratory, Rows
+from whence.capture.sql.trials.execution import Failure, Laboratory, Rows, plain
 from whence.capture.sql.trials.generation.tables import NULL, Database, InputTable
 from whence.model.names import DatasetName
 
@@ -99,7 +99,7 @@ class Batch:
         types = {str(name).lower(): str(kind) for name, kind, *_ in (cursor.description or [])[1:]}
         rows: dict[int, list[tuple[object, ...]]] = {number: [] for number in numbers}
         for number, *row in cursor.fetchall():
-            rows[number].append(tuple(row))
+            rows[number].append(tuple(map(plain, row)))
         return Answers(types, rows)
 
     def _execute(self, sql: str, numbers: Sequence[int]) -> "duckdb.DuckDBPyConnection":

@@ -10,6 +10,8 @@ from typing import Final, Literal
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from whence.capture.sql.trials.generation.expressions import texts_of
+
 Kind = Literal["int", "decimal", "float", "text", "bool", "date", "timestamp", "timestamptz", "time", "json", "list"]
 _KINDS: Final = (
     ("int", r"(?:u?tiny|u?small|u?big|u?huge|u)?int(?:eger)?\d*|long|short|byteint|byte|number\(\d+,\s*0\)"),
@@ -161,6 +163,8 @@ def _texts(hints: Hints) -> Iterator[str]:
         yield from (text.swapcase(), text.lower(), text.upper())
     for pattern in sorted(hints.patterns):
         yield from _instances(pattern)
+    for text in listed[:12]:
+        yield from texts_of(text)
     for text in listed[:12]:
         yield from _beside(text)
     yield from ("a", "b", "", "A", "ab", " a ", "B", "á", "c", "a b", "x-1", "10", "2", "2024-02-01")
