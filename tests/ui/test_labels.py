@@ -31,11 +31,18 @@ def test_the_lens_marks_datasets_and_columns_and_a_click_shows_the_way(screen: S
 def test_columns_of_which_nobody_reported_a_schema_are_marked_too(screen: Screen) -> None:
     screen.open("lineage", node=str(DECK), columns=str(DECK))
     box = screen.page.locator(f"[data-node='{DECK}']")
-    expect(box).to_contain_text("No schema available")
+    expect(box).to_contain_text("amount")
     screen.page.get_by_label("Lens").select_option("Financial data")
     box.get_by_role("button", name="amount").click()
     panel = screen.page.get_by_role("complementary", name="Financial data in a column")
     expect(panel.get_by_role("listitem").first).to_contain_text("invoices.amount")
+
+
+def test_the_page_of_a_dataset_without_a_schema_has_the_columns_of_its_lineage(screen: Screen) -> None:
+    screen.open("node", node=str(DECK))
+    schema = screen.page.locator("section").filter(has=screen.page.get_by_role("heading", name="Schema"))
+    expect(schema).to_contain_text("Nobody reported a schema.")
+    expect(schema.get_by_role("row").filter(has_text="amount")).to_contain_text("statistic")
 
 
 def test_the_page_of_a_dataset_has_grades_and_where_its_data_goes(screen: Screen) -> None:
@@ -48,7 +55,7 @@ def test_the_page_of_a_dataset_has_grades_and_where_its_data_goes(screen: Screen
     with screen.page.expect_download() as download:
         goes.get_by_role("link", name="Download as CSV").click()
     rows = download.value.path().read_text("utf-8").splitlines()
-    assert rows[0] == "node,category,grade,assumed,proven,source,path"
+    assert rows[0] == "node,category,grade,assumed,proven,source,path,steps"
     assert any(HASH in row and "pseudonymous" in row for row in rows[1:])
 
 

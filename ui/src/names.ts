@@ -1,5 +1,6 @@
 // Node ids, as the API writes them, and how people read them.
 
+import type { Dataset } from "./api";
 import { words } from "./texts";
 
 export type Kind = "dataset" | "field" | "job";
@@ -160,3 +161,9 @@ export const typeOf = (id: string): Type => {
   const system = /^[a-z][a-z0-9+.-]*/i.exec(namespace)?.[0] ?? "";
   return reportedTypes.get(id) ?? SYSTEMS.find(([pattern]) => pattern.test(system))?.[1] ?? "dataset";
 };
+
+/** The columns of a dataset: of its schema, or if nobody reported one, those that lineage names. */
+export const columnsOf = (dataset: Dataset): Dataset["fields"] =>
+  dataset.fields.length
+    ? dataset.fields
+    : dataset.lineage_columns.map((name) => ({ name, type: "", description: "" }));

@@ -55,5 +55,5 @@ def test_no_tag_is_said_so(data: Path) -> None:
 
 def test_rows_have_the_whole_way(data: Path) -> None:
     head, *rows = shown(data, str(FEATURES), "--output", "csv").splitlines()
-    assert head == "node,category,grade,assumed,proven,source,path"
+    assert head == "node,category,grade,assumed,proven,source,path,steps"
     assert len(rows) == 4

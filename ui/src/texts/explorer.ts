@@ -27,6 +27,7 @@ export const explorer = {
   columns: (name: string) => `Columns of ${name}`,
   findColumn: (count: number) => `Find in ${counted(count, "column", "columns")}`,
   noColumns: "No schema available",
+  ofLineage: "Nobody reported a schema. These are the columns that lineage names.",
   moreColumns: (count: number) => `${count.toLocaleString("en")} more: type to find`,
   hiddenTraced: (count: number) => `${count} more on this way`,
   stub: (count: number, atLeast: boolean) =>

@@ -69,7 +69,10 @@ def get_dataset(view: View, namespace: Segment, name: Segment) -> Response:
     if entry is None:
         raise ThingNotFoundError("Dataset", name)
     described = describe_datasets(view.catalog, view.graph, [entry], columns=False)
-    return enveloped(view, rendering.dataset_document(described[0]))
+    document = rendering.dataset_document(described[0])
+    if not document["fields"]:
+        document["lineage_columns"] = sorted({row.name for row in view.graph.fields([entry.id])})
+    return enveloped(view, document)
 
 
 @routes.get("/jobs", response_model=Rows[documents.Job])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 GOVERNANCE: Mapping[str, Any] = {
+    "Dataset.lineage_columns": "email",
     "RestrictionDocument.policy": "personal data is for privacy",
     "RestrictionDocument.readers": "group:privacy",
     "RestrictionDocument.columns": "datasetField:s3://lake:gold/features:email_hash",

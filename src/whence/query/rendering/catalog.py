@@ -49,6 +49,7 @@ def dataset_document(one: DescribedDataset) -> documents.Dataset:
         "contract_version": contract_version(one.facets),
         "aliases": [str(name) for name in one.aliases],
         "fields": [{"name": field.name, "type": field.type, "description": field.description} for field in one.fields],
+        "lineage_columns": [],
         "last_write": None if write is None else _last_write(write),
         "facets": dict(one.facets),
     }

@@ -62,7 +62,9 @@ class Field(TypedDict):
 
 
 class Dataset(Asserted):
-    """A dataset."""
+    """A dataset. `fields`: its reported schema; `lineage_columns`: of a dataset that is asked for alone and has
+    none, the columns that lineage names.
+    """
 
     node: str
     namespace: str
@@ -70,6 +72,7 @@ class Dataset(Asserted):
     contract_version: str | None
     aliases: list[str]
     fields: list[Field]
+    lineage_columns: list[str]
     last_write: LastWrite | None
     facets: dict[str, Any]
 

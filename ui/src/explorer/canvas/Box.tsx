@@ -4,7 +4,7 @@ import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { createContext, memo, useContext, useState } from "react";
 import type { Answered, Dataset } from "../../api";
 import { pageAddress, type Side } from "../../address";
-import { boxOf, fieldId, fullName, isHidden, isHiddenField, shortName } from "../../names";
+import { boxOf, columnsOf, fieldId, fullName, isHidden, isHiddenField, shortName } from "../../names";
 import type { Box as BoxOfPicture, Stub } from "../../graph/model";
 import { WIDTH } from "../../graph/placement";
 import { BoxTags } from "../../facts/badges";
@@ -58,7 +58,7 @@ const markedColumns = ({ box, columnMarks }: BoxData): string[] =>
 export const rowsOf = (data: BoxData, filter = ""): Rows => {
   const known = data.box.traced.filter((name) => !isHiddenField(name));
   const traced = known.slice(0, MOST_ROWS);
-  const fields = data.schema?.answer?.data.fields.map((one) => one.name) ?? [];
+  const fields = data.schema?.answer ? columnsOf(data.schema.answer.data).map((one) => one.name) : [];
   const all = fields.length || !data.isUnfolded ? fields : markedColumns(data);
   const folded = data.isUnfolded ? all : [];
   const other = folded.filter((name) => !isHiddenField(name) && !known.includes(name));

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { entryPath, useAnswer, type Dataset, type Job } from "../../api";
 import { go, lineageAddress, pageAddress } from "../../address";
 import { changesAddress } from "../../changes/address";
-import { fieldId, isHiddenField, parseName, shortName, wholeName } from "../../names";
+import { columnsOf, fieldId, isHiddenField, parseName, shortName, wholeName } from "../../names";
 import { Awaited, Go, HiddenColumns, Icon } from "../../components/elements";
 import { Runs } from "../../components/Runs";
 import { Owners, TagsEditor } from "../../facts/editors";
@@ -27,7 +27,7 @@ export const AboutPanel = ({ node, lines }: Props) => {
   const query = useAnswer<{ data: Dataset | Job }>(entryPath(kind === "job" ? "jobs" : "datasets", namespace, name));
   const one = query.answer?.data;
   const mayEdit = useMay("steward", namespace);
-  const all = one && "fields" in one ? one.fields : [];
+  const all = one && "fields" in one ? columnsOf(one) : [];
   const fields = all.filter((field) => !isHiddenField(field.name));
   const fitting = fields.filter((field) => field.name.toLowerCase().includes(filter.toLowerCase()));
   return (

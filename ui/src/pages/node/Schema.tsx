@@ -5,7 +5,7 @@ import type { Dataset, Sensitivity } from "../../api";
 import { explorerAddress, fresh, lineageAddress } from "../../address";
 import { MarkView } from "../../explorer/lens";
 import { TagsEditor } from "../../facts/editors";
-import { fieldId, isHiddenField } from "../../names";
+import { columnsOf, fieldId, isHiddenField } from "../../names";
 import { Go, HiddenColumns } from "../../components/elements";
 import { Section } from "../../components/Section";
 import { gradeMark, isCategory } from "../../sensitivity/grades";
@@ -25,11 +25,12 @@ export const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
   useEffect(() => {
     row.current?.scrollIntoView({ block: "center" });
   }, [marked]);
-  const fields = dataset.fields.filter((one) => !isHiddenField(one.name));
+  const every = columnsOf(dataset);
+  const fields = every.filter((one) => !isHiddenField(one.name));
   const labels = useLabelsOf(dataset.node);
   const fitting = fields.filter((one) => one.name.toLowerCase().includes(filter.toLowerCase()));
   return (
-    <Section title={words.node.schema} count={dataset.fields.length}>
+    <Section title={words.node.schema} count={every.length}>
       {fields.length > 20 && (
         <input
           className="input"
@@ -39,8 +40,9 @@ export const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
           onChange={(event) => setFilter(event.target.value)}
         />
       )}
-      <HiddenColumns count={dataset.fields.length - fields.length} />
-      {dataset.fields.length === 0 ? (
+      <HiddenColumns count={every.length - fields.length} />
+      {every.length > 0 && dataset.fields.length === 0 && <p className="quiet">{words.explorer.ofLineage}</p>}
+      {every.length === 0 ? (
         <p className="quiet">{words.explorer.noColumns}</p>
       ) : (
         <table className="table plain stacks">
