@@ -10,9 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import Engine
 
+from api.process import Api
 from fixtures.stores_of_events import apply_bodies
 from whence.demo.call_lists import call_list, publish_scores, report
-from whence.demo.pull_request import COLUMN, FILE, RENAMED, show_pull_request
+from whence.demo.pull_request import COLUMN, FILE, RENAMED, REPOSITORY, show_pull_request
 from whence.errors import ArtifactError
 from whence.govern.gate.policy import Verdict
 
@@ -30,7 +31,7 @@ class Outbox:
 
 @pytest.fixture
 def published(sqlite_store: Engine, tmp_path: Path) -> str:
-    """A store that knows the call lists and their report."""
+    """The URL of a store that knows the call lists and their report."""
     outbox, rows = Outbox(), [{"customer_id": one, "churn_probability": 0.9} for one in (1, 2)]
     for path in ("silver/customers", "gold/predictions"):
         (tmp_path / path).mkdir(parents=True)
@@ -74,6 +75,20 @@ def test_without_git_the_reason_is_told(published: str, tmp_path: Path, monkeypa
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ArtifactError, match="Git is not installed"):
         show_pull_request(tmp_path / "pull-request", published, lambda text: None)
+
+
+def test_the_verdict_is_recorded_at_a_server(published: str, tmp_path: Path) -> None:
+    api = Api(tmp_path / "server", published, {}).up()
+    printed: list[str] = []
+    try:
+        judged = show_pull_request(tmp_path / "pull", published, printed.append, f"http://127.0.0.1:{api.port}")
+        (record,) = [record for record in api.records() if b"whence_gateVerdict" in record.payload]
+    finally:
+        api.down()
+        api.listening.close()
+    assert REPOSITORY.encode() in record.payload
+    assert f"[open the verdict](<{judged.link}>)" in "\n".join(printed)
+    assert f"--record --repository-name {REPOSITORY}" in "\n".join(printed)
 
 
 def test_the_command_prints_the_same(published: str, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def unread_results(target: Path) -> str:
     invocation = read_project(target).invocation
     if invocation is None or has_run(invocation):
         return ""
-    command = invocation.command or "an unknown command"
+    command = {"generate": "docs generate"}.get(invocation.command, invocation.command) or "an unknown command"
     return (
         f"these are the results of `dbt {command}`, which builds and tests nothing: "
         "no run and no test result is captured. "

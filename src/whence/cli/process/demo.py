@@ -103,7 +103,7 @@ def demo(
             _wait_for_events(tour, url)
             _answer(tour, between)
         if gate:
-            _judge_pull_request(tour)
+            _judge_pull_request(tour, "" if once else url)
         if governance:
             _follow_personal_data(tour, url)
         if not once:
@@ -213,11 +213,12 @@ def _raw_columns(tour: DemoRun, question: Question) -> set[str]:
     return {f"{Path(one.dataset.name).name}.{one.field}" for one in raw}
 
 
-def _judge_pull_request(tour: DemoRun) -> None:
+def _judge_pull_request(tour: DemoRun, url: str) -> None:
+    """`url`: where the verdict is recorded; empty: nowhere, for nobody can look at its page."""
     tour.title("What does a pull request break that renames a column of the call list?")
     tour.say("(the list has a contract, and the report in production reads that column)", "dim")
     folder = tour.data / "pull-request"
-    _show(tour, "pull_request", folder, "--store", tour.store)
+    _show(tour, "pull_request", folder, "--store", tour.store, *(["--url", url] if url else []))
 
 
 def _follow_personal_data(tour: DemoRun, url: str) -> None:

@@ -197,7 +197,7 @@ def _summary(captured: Captured) -> str:
     if captured.kept:
         unsent = f"{captured.reason}: {captured.events} events were not sent; they are kept"
         return f"{unsent}, send them with `whence capture flush`"
-    unread = f"; {captured.unread} lines could not be read" if captured.unread else ""
+    unread = f"; {captured.unread} line{'s' * (captured.unread > 1)} could not be read" if captured.unread else ""
     return f"{captured.sent.accepted} of {captured.events} events accepted{unread}"
 
 
