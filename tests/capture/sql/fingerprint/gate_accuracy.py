@@ -35,7 +35,7 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Grid": {**_BARS, "harmless silent": 0.72, "known": 1.0, "exact columns": 0.96},
     "Market": {**_BARS, "harmless silent": 0.68, "known": 1.0, "exact columns": 0.86},
     "Reviews": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.79},
-    WHOLE: {**_BARS, "harmless silent": 0.84, "exact columns": 0.88},
+    WHOLE: {**_BARS, "harmless silent": 0.82, "exact columns": 0.88},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
