@@ -164,6 +164,4 @@ export const typeOf = (id: string): Type => {
 
 /** The columns of a dataset: of its schema, or if nobody reported one, those that lineage names. */
 export const columnsOf = (dataset: Dataset): Dataset["fields"] =>
-  dataset.fields.length
-    ? dataset.fields
-    : dataset.lineage_columns.map((name) => ({ name, type: "", description: "" }));
+  dataset.fields.length ? dataset.fields : dataset.lineage_columns.map((name) => ({ name, type: "", description: "" }));
