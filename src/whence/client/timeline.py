@@ -25,6 +25,7 @@ _HAPPENED: Mapping[tuple[str, str], str] = {
     ("objective", "fulfilled"): "meets its objective again",
     ("quality", "failed"): "began to fail a check",
     ("quality", "recovered"): "passes its check again",
+    ("code", "changed"): "ran another version of its code",
     ("run", "failed"): "began to fail",
     ("run", "recovered"): "completed again",
 }

@@ -23,6 +23,7 @@ export const changes = {
     objective: "Objective",
     quality: "Check",
     run: "Run",
+    code: "Code",
   } as Record<string, string>,
   onlyKind: "Show only",
   what: {
@@ -38,6 +39,7 @@ export const changes = {
     },
     objective: { violated: "began to miss an objective", fulfilled: "meets its objective again" },
     quality: { failed: "began to fail a check", recovered: "passes its check again" },
+    code: { changed: "ran another version of its code" },
     run: { failed: "began to fail", recovered: "completed again" },
   } as Record<string, Record<string, string>>,
   hops: (count: number) => (count ? `${counted(count, "hop", "hops")} upstream` : "here"),
@@ -61,6 +63,7 @@ export const changes = {
     "older checks": () => `Checks of runs before the latest ${MOST.checked}.`,
     "older contract evaluations": (count: number) =>
       `Contracts of ${counted(count, "node", "nodes")} were not evaluated for the whole period.`,
+    "older commits": (count: number) => `All versions of the code of ${counted(count, "job", "jobs")}.`,
     "older runs": () => `Failures before the latest ${MOST.runs} runs.`,
   } as Record<string, (count: number) => string>,
   andMore: (count: number) => `and ${count.toLocaleString("en")} more`,

@@ -10,7 +10,7 @@ from whence.api.http.clock import now_of
 from whence.api.http.openapi_responses import documented
 from whence.api.http.path_names import Segment
 from whence.api.lineage import parameters as questions
-from whence.api.requests.catalog import catalog_over
+from whence.api.requests.catalog import catalog_over, commit_reader
 from whence.api.requests.estate_labels import labels_for
 from whence.api.requests.graph import GraphQuestion, GraphRequests
 from whence.api.requests.run_reports import reported_by
@@ -249,13 +249,14 @@ def _changes(routes: APIRouter, requests: GraphRequests) -> None:
 
     @routes.get("/changes", responses=documented("changes"))
     async def changes_upstream(request: Request, query: Annotated[questions.Changed, Query()]) -> Response:
-        """List what changed upstream of a node in a period: schemas, lineage, contracts, checks, runs."""
+        """List what changed upstream of a node in a period: schemas, lineage, contracts, checks, runs, code."""
         period = query.period(now_of(request))
 
         def ask(graph: QuestionGraph) -> Listing:
             contracts = EvaluatedContracts(catalog_over(request, graph), graph)
             node = resolve(graph, query.node)
-            found = upstream_changes(graph, contracts, node, period, query.question, query.max_changes)
+            commits = commit_reader(request, graph)
+            found = upstream_changes(graph, contracts, node, period, query.question, query.max_changes, commits)
             return changes_listing(found)
 
         # A relative time differs with each request.

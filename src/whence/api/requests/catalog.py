@@ -13,7 +13,9 @@ from whence.api.pending.assertions import Pending
 from whence.api.pending.catalog import PendingCatalog
 from whence.api.pending.graph import PendingGraph
 from whence.api.requests.raw_events import raw_events
+from whence.api.requests.run_commits import read_run_commits
 from whence.model.catalog import EventEntry
+from whence.query.history.changes.code import ReadCommits
 from whence.query.ports.catalog import Catalog
 from whence.query.visibility.catalog import VisibleCatalog, scope_of
 from whence.query.visibility.events import shown_event
@@ -110,3 +112,8 @@ View = Annotated[CatalogView, Depends(open_view)]
 """The parameter of routes that read the catalog."""
 NewestView = Annotated[CatalogView, Depends(open_newest_view)]
 """The parameter of routes that read one dataset or job that people change."""
+
+
+def commit_reader(request: Request, graph: QuestionGraph) -> ReadCommits:
+    """Reads the commits of runs in the snapshot of a graph, from the server's log."""
+    return partial(read_run_commits, whole_catalog_of(graph).connection, request.app.state.log)

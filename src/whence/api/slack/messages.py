@@ -32,6 +32,7 @@ _NOT_KNOWN = {
     Unknown.CHECKS_WITHHELD: "checks: only who may read all namespaces sees them.",
     Unknown.CHECKS: "checks of runs before the latest 500.",
     Unknown.CONTRACTS: "contracts of {count} were not evaluated for the whole period.",
+    Unknown.COMMITS: "all versions of the code of {count}.",
     Unknown.RUNS: "failures before the latest 10,000 runs.",
 }
 

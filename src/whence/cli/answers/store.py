@@ -8,6 +8,7 @@ from typing import Any, TypeVar, Unpack, cast
 
 import msgspec
 
+from whence.api.requests.run_commits import logged_commits
 from whence.cli.answers.gate_records import read_approvals, read_waivers
 from whence.client import answers
 from whence.client.acts.containment import ContainmentPlan, RerunPlan
@@ -73,18 +74,17 @@ _LISTS = ("namespaces", "tags", "owners", "kinds", "jobs")
 
 @dataclass(frozen=True, slots=True)
 class StoreQuestions:
-    """Queries the store at a URL, each question in one snapshot. The methods are those of `whence.Client`."""
+    """The questions of `whence.Client` to the store at a URL, each in one snapshot. `log`: its address, or empty."""
 
     url: str
+    log: str = ""
 
     def upstream(self, node: str, **walk: Unpack[Walk]) -> answers.Lineage:
         """The nodes upstream of a node."""
         with self._open() as graph:
             root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
-            found = listings.lineage_listing(
-                reach_upstream(graph, root, question), dropped_at(graph, root, question.at)
-            )
-            return answer_of(found, answers.Lineage)
+            reached = reach_upstream(graph, root, question)
+            return answer_of(listings.lineage_listing(reached, dropped_at(graph, root, question.at)), answers.Lineage)
 
     def downstream(self, node: str, **walk: Unpack[Walk]) -> answers.Lineage:
         """The nodes downstream of a node."""
@@ -131,8 +131,8 @@ class StoreQuestions:
         """What to pause so that a broken node goes no further."""
         with self._open() as graph:
             root, question = resolve(graph, node), question_of(bounds)
-            found = plan_listing(make_plan(graph, StoreCatalog(graph.connection), root, question))
-            return answer_of(found, ContainmentPlan)
+            found = make_plan(graph, StoreCatalog(graph.connection), root, question)
+            return answer_of(plan_listing(found), ContainmentPlan)
 
     def rerun(self, node: str, **options: Unpack[Rerun]) -> RerunPlan:
         """What to run again after a fix of a node, in layers."""
@@ -199,7 +199,8 @@ class StoreQuestions:
         period = read_period(iso_text(since) or "", iso_text(until), iso_text(bounds.get("as_of")), _now())
         with self._open() as graph:
             contracts = EvaluatedContracts(StoreCatalog(graph.connection), graph)
-            found = upstream_changes(graph, contracts, resolve(graph, node), period, question, max_changes)
+            commits = logged_commits(graph.connection, self.log)
+            found = upstream_changes(graph, contracts, resolve(graph, node), period, question, max_changes, commits)
         return answer_of(changes_listing(found), answers.ChangesUpstream, limit)
 
     def diagnose(
@@ -330,8 +331,7 @@ class StoreQuestions:
             catalog, after = StoreCatalog(graph.connection), None
             while entries := catalog.listed(Kind.JOB, EntryFilter(), Window(limit=_JOBS_AT_ONCE, after=after)):
                 for one in describe_jobs(catalog, graph, entries, runs=0):
-                    outputs = tuple(map(str, one.outputs))
-                    yield KnownJob(node=str(one.name), outputs=outputs, facets=dict(one.facets))
+                    yield KnownJob(node=str(one.name), outputs=tuple(map(str, one.outputs)), facets=dict(one.facets))
                 after = entry_sort_key(entries[-1])
 
     def approvals(self, repository: str, commit: str) -> tuple[Approval, ...]:

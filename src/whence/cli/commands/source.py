@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from whence.cli.output.streams import Rows, reporting
-from whence.cli.settings import data_directory, store_url
+from whence.cli.settings import data_directory, log_url, store_url
 from whence.client.profiles import DEFAULT, read_profiles
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def open_questions(context: typer.Context) -> Iterator["Questions"]:
         case _:
             from whence.cli.answers.store import StoreQuestions
 
-            yield StoreQuestions(store_url(data_directory(given["data"]), given["store"]))
+            data = data_directory(given["data"])
+            yield StoreQuestions(store_url(data, given["store"]), log_url(data))
 
 
 @contextmanager

@@ -33,6 +33,7 @@ _KINDS: Mapping[values.ChangeKind, ChangeKind] = {
     values.ChangeKind.OBJECTIVE: ChangeKind.CHECK,
     values.ChangeKind.QUALITY: ChangeKind.CHECK,
     values.ChangeKind.RUN: ChangeKind.FAILURE,
+    values.ChangeKind.CODE: ChangeKind.COMMIT,
 }
 _HARMLESS = (values.Change.RECOVERED, values.Change.FULFILLED)
 

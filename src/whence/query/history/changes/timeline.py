@@ -7,13 +7,14 @@ from whence.model.ids import Kind, kind_of
 from whence.model.names import Node
 from whence.query.answers.completeness import completeness_of
 from whence.query.answers.values import Completeness, Question
+from whence.query.history.changes.code import ReadCommits, code_changes
 from whence.query.history.changes.contracts import ContractHistories, contract_changes
 from whence.query.history.changes.lineage import lineage_changes
 from whence.query.history.changes.objectives import objective_changes
 from whence.query.history.changes.period import Period
 from whence.query.history.changes.schemas import schema_changes
 from whence.query.history.changes.scope import Scope, scope_of
-from whence.query.history.changes.transitions import TimelineGraph, check_changes, run_changes
+from whence.query.history.changes.transitions import Found, TimelineGraph, check_changes, run_changes
 from whence.query.history.changes.values import NotKnown, Unknown, UpstreamChange, UpstreamChanges
 from whence.query.ports.graph import RunEnds
 
@@ -25,6 +26,7 @@ _STOPPED = {
     Unknown.CHECKS: "checks",
     Unknown.CONTRACTS: "contracts",
     Unknown.RUNS: "runs",
+    Unknown.COMMITS: "commits",
 }
 """The statements that an answer is not complete, and its `stopped_by`."""
 
@@ -36,18 +38,26 @@ def upstream_changes(
     period: Period,
     question: Question,
     most: int = MOST_CHANGES,
+    read_commits: ReadCommits | None = None,
 ) -> UpstreamChanges:
     """What changed at a node and upstream of it in a period. Of a column only its own way counts.
 
     A node is upstream if it was so when the period began or when it ended. By default along DIRECT and INDIRECT edges.
     """
-    return changes_in(graph, contracts, scope_of(graph, node, question, period.ends), period, most)
+    scope = scope_of(graph, node, question, period.ends)
+    code = code_changes(graph, scope, period.since, period.until, read_commits)
+    return changes_in(graph, contracts, scope, period, most, code)
 
 
 def changes_in(
-    graph: TimelineGraph, contracts: ContractHistories, scope: Scope, period: Period, most: int = MOST_CHANGES
+    graph: TimelineGraph,
+    contracts: ContractHistories,
+    scope: Scope,
+    period: Period,
+    most: int = MOST_CHANGES,
+    code: Found = ([], []),
 ) -> UpstreamChanges:
-    """What changed at the nodes of a scope in a period."""
+    """What changed at the nodes of a scope in a period. `code`: changes of the code of jobs, which the log has."""
     since, until = period.since, period.until
     found = lineage_changes(graph, scope, since, until)
     found += objective_changes(contracts.objective_changes(since, until), scope)
@@ -57,6 +67,7 @@ def changes_in(
         run_changes(graph, scope, since, until),
         check_changes(graph, scope, since, until),
         contract_changes(contracts, scope, since, until),
+        code,
     ):
         found += some
         not_known += unknown

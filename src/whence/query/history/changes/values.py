@@ -18,6 +18,7 @@ class ChangeKind(StrEnum):
     OBJECTIVE = "objective"
     QUALITY = "quality"
     RUN = "run"
+    CODE = "code"
 
 
 class Change(StrEnum):
@@ -109,6 +110,8 @@ class Unknown(StrEnum):
     """A contract is evaluated at its latest times only, and not for all datasets."""
     RUNS = "older runs"
     """Only the latest runs are read."""
+    COMMITS = "older commits"
+    """Jobs whose versions of the code are not stored, or not all: they are read from the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
