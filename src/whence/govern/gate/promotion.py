@@ -103,7 +103,8 @@ def _orphans(closure: UpstreamClosure, rules: Rules) -> Iterator[Finding]:
         text = "it has an output without any input: nobody knows what that is made of"
         yield Finding(criterion="orphan", text=text, verdict=Verdict.BLOCKED, nodes=closure.orphans)
     if not closure.outputs:
-        yield Finding(criterion="orphan", text="it writes nothing", verdict=Verdict.UNKNOWN, nodes=(closure.subject,))
+        text = "it writes nothing; if other jobs run inside of it, as in a DAG, name each of those that write"
+        yield Finding(criterion="orphan", text=text, verdict=Verdict.UNKNOWN, nodes=(closure.subject,))
 
 
 def _violations(closure: UpstreamClosure, rules: Rules) -> Iterator[Finding]:
