@@ -14,7 +14,7 @@ from typing import Any
 from capture.conformance.cases import CASES, SLOW, Case
 from capture.conformance.file_cases import FILE_CASES, SLOW_FILE_CASES, FileCase
 from capture.conformance.running import ROOT, WELL, Files, facts_of, release_of, run_job
-from capture.conformance.server_cases import SERVER_CASES, ServerCase
+from capture.conformance.server_cases import SERVER_CASES, SLOW_SERVER_CASES, ServerCase
 from capture.conformance.wide_jobs import MEASURE, WIDE_JOBS
 from fixtures.captured_lineage import dataset_edges, store_events
 from fixtures.collectors import collecting
@@ -23,14 +23,15 @@ from whence.store.migrations.migrate import migrate
 
 PAGE = ROOT / "docs/reference/captures.md"
 AnyCase = Case | FileCase | ServerCase
-ALL: tuple[AnyCase, ...] = (*CASES, *SLOW, *FILE_CASES, *SLOW_FILE_CASES, *SERVER_CASES)
+ALL: tuple[AnyCase, ...] = (*CASES, *SLOW, *FILE_CASES, *SLOW_FILE_CASES, *SERVER_CASES, *SLOW_SERVER_CASES)
 
 HEAD = """# Captures
 
 `make nightly-conformance` writes this page (`ARGS="--only polars"`: only the lines of these captures). It runs one job
 for each capture as users do, `whence run -- python job.py` or `whence capture`, and sends the events to a collector.
 Then it compares the `DIRECT` column lineage in a store, and the checks of data, with what the job's code says, written
-by hand. Of a server that a capture polls it is the lineage between datasets, from recorded answers of a real one.
+by hand. Of a server that a capture polls it is the lineage between datasets, from recorded answers of a real
+one, or answers of the form that its documentation says.
 *Announced* are columns whose source cannot be known: each has its reason in the lineage.
 
 *ms in the job* is the time that a capture's hooks take in the job's main thread: their sum, and the longest call. The
@@ -65,7 +66,7 @@ def row(case: AnyCase, folder: Path) -> str:
         case ServerCase():
             folder.mkdir()
             with case.serve() as url, collecting() as collector:
-                Files(folder, ("run", case.capture, "--set", f"url={url}")).captured(collector)
+                Files(folder, case.words(url)).captured(collector)
             return _line(case, case.edges, collector.events, sum(map(len, collector.bodies)), folder, "– | –")
 
 

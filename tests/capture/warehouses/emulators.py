@@ -6,6 +6,7 @@ and names are right.
 """
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ class Emulator:
     failures: list[int] = field(default_factory=list)
     url: str = ""
     connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
+    lock: threading.Lock = field(default_factory=threading.Lock)
     _results: dict[str, tuple[list[str], list[list[Any]]]] = field(default_factory=dict)
     _waits: dict[str, int] = field(default_factory=dict)
 
@@ -67,9 +69,10 @@ class Emulator:
                 raise PermissionError(f"Object '{table}' does not exist or not authorized.")
         text = _translate(statement, self.dialect)
         text = text.replace(f"{self.catalog}.", "").replace("information_schema.", "information_schema_.")
-        found = self.connection.execute(text)
-        names = [one[0] for one in found.description or ()]
-        return names, [[None if one is None else str(one) for one in row] for row in found.fetchall()]
+        with self.lock:  # a poll that was killed may still be asking
+            found = self.connection.execute(text)
+            names = [one[0] for one in found.description or ()]
+            return names, [[None if one is None else str(one) for one in row] for row in found.fetchall()]
 
     def keep(self, statement: str) -> str:
         """Run a statement, and name its result."""

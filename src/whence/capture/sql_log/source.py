@@ -1,4 +1,7 @@
-"""A query log as a capture: each query is a record, and the cursor is the time of the latest."""
+"""A query log as a capture: each query is a record, and the cursor is the time of the latest.
+
+A folder is a log, too: what a log rotates into, or the files into which the events of Trino are written.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +24,7 @@ _MICROSECONDS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryLog:
-    """One log file."""
+    """One log file, or a folder of them."""
 
     path: Path
     form: Format
@@ -36,20 +39,39 @@ class QueryLog:
         return self.settings.namespace
 
     def check(self) -> Findings:
-        """Whether there is a file."""
-        return Findings(problems=() if self.path.is_file() else (f"there is no file {self.path}",))
+        """Whether there is a file, or a folder."""
+        return Findings(problems=() if self.path.exists() else (f"there is no file {self.path}",))
 
     def records(self, cursor: object, window: Window) -> Iterator[tuple[Query | Flaw, int]]:
-        """The queries since the cursor, less the overlap: sessions end out of order. Raises ArtifactError."""
+        """The queries since the cursor, less the overlap: sessions end out of order. Raises ArtifactError.
+
+        A file that was not changed since then is not opened.
+        """
         latest = cursor if isinstance(cursor, int) else 0
         first = max(latest - int(window.overlap.total_seconds() * _MICROSECONDS), _micros(window.since) or 0)
         last = _micros(window.until)
-        for query in read_queries(self.path, self.form, self.settings):
+        for query in self._read(first):
             if isinstance(query, Flaw):
                 yield query, latest
             elif query.ended >= first and (last is None or query.ended < last):
                 latest = max(latest, query.ended)
                 yield query, latest
+
+    def _read(self, first: int) -> Iterator[Query | Flaw]:
+        """The queries of the files that may have any from a time on, the file that was changed first first."""
+        if self.path.is_file():
+            yield from read_queries(self.path, self.form, self.settings)
+            return
+        files = [one for one in self.path.rglob("*") if one.is_file() and not one.name.startswith(".")]
+        for file in sorted(files, key=lambda one: (one.stat().st_mtime_ns, str(one))):
+            if file.stat().st_mtime_ns // 1_000 >= first:
+                yield from self._read_file(file)
+
+    def _read_file(self, file: Path) -> Iterator[Query | Flaw]:
+        try:
+            yield from read_queries(file, self.form, self.settings)
+        except ArtifactError as error:  # a file that cannot be read must not hide the others
+            yield Flaw(error.path, error.reason)
 
     def translate(self, record: Query | Flaw, naming: Naming) -> list[Json]:
         """The run of a query. Raises ArtifactError for a line that could not be read, DialectError."""
@@ -63,7 +85,7 @@ class SqlLogCapture:
 
     name, kind, versions = "sql-log", READ, VERSIONS
     options: Mapping[str, str] = {
-        "file": "the log; gzip too",
+        "file": "the log, or a folder of logs; gzip too",
         "format": ", ".join(FORMATS),
         "namespace": "the database, such as postgres://host:5432",
         "dialect": "that of the format if not given",

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import Engine
 
 from capture.bi.expected import found_lines, read_expected
+from capture.bi.metabase.replay import Replay, replaying
 from fixtures.captured_lineage import dataset_edges, store_events
-from fixtures.replies import Request, replying
-from whence.capture.bi.metabase.source import MetabaseServer, capture
+from whence.capture.bi.metabase.source import capture
 from whence.capture.bi.reports import DASHBOARD, Found
 from whence.errors import SourceError
 from whence.openlineage.validation.strict import require_valid
@@ -24,32 +24,9 @@ HERE = Path(__file__).parent
 Json = dict[str, Any]
 
 
-class Replay:
-    """The answers; a test changes them between polls."""
-
-    def __init__(self) -> None:
-        self.answers: Json = json.loads((HERE / "answers.json").read_text("utf-8"))
-        self.server: MetabaseServer
-
-    def answer(self, request: Request) -> tuple[int, Any]:
-        if request.headers.get("x-api-key") != "mb_k3y":
-            return 401, "Unauthenticated"
-        found = self.answers.get(request.path.removeprefix("/api/"))
-        return (200, found) if found is not None else (403, "You don't have permissions to do that.")
-
-    def read(self) -> Found:
-        server = self.server
-        named = MetabaseServer(api=server.api, connections={}, instance="metabase://metabase")
-        return named.read()
-
-
 @pytest.fixture(scope="module")
 def replay() -> Iterator[Replay]:
-    made = Replay()
-    with pytest.MonkeyPatch.context() as patch, replying(made.answer) as url:
-        patch.setenv("WHENCE_METABASE_KEY", "mb_k3y")
-        made.server = capture.configure({"url": url})
-        made.server.api.source.pause = lambda seconds: None
+    with replaying() as made:
         yield made
 
 

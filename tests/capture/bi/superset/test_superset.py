@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import Engine
 
 from capture.bi.expected import found_lines, read_expected
+from capture.bi.superset.replay import Replay, replaying
 from fixtures.captured_lineage import dataset_edges, store_events
-from fixtures.replies import Request, replying
 from whence.capture.bi.reports import DASHBOARD, Found
-from whence.capture.bi.superset.source import SupersetServer, capture
+from whence.capture.bi.superset.source import capture
 from whence.errors import SourceError
 from whence.openlineage.validation.strict import require_valid
 from whence_client.captures import Naming, Window
@@ -24,37 +24,9 @@ HERE = Path(__file__).parent
 Json = dict[str, Any]
 
 
-class Replay:
-    """The answers; a test changes them between polls."""
-
-    def __init__(self) -> None:
-        self.answers: Json = json.loads((HERE / "answers.json").read_text("utf-8"))
-        self.server: SupersetServer
-        self.status = 200
-
-    def answer(self, request: Request) -> tuple[int, Any]:
-        path = request.path.removeprefix("/")
-        if path == "api/v1/security/login":
-            is_right = request.body["password"] == "hush-4711"
-            return (200, {"access_token": "t0ken"}) if is_right else (401, {"message": "Not authorized"})
-        if request.authorization != "Bearer t0ken":
-            return 401, {"message": "Missing Authorization Header"}
-        if path in self.answers["lists"]:
-            rows = self.answers["lists"][path]
-            page = int(request.query["q"].partition("page:")[2].partition(",")[0])
-            return self.status, {"count": len(rows), "result": rows[page * 100 :][:100]}
-        found = self.answers["results"].get(path.removeprefix("api/v1/"))
-        return (200, {"result": found}) if found is not None else (403, {"message": "Forbidden"})
-
-
 @pytest.fixture(scope="module")
 def replay() -> Iterator[Replay]:
-    made = Replay()
-    with pytest.MonkeyPatch.context() as patch, replying(made.answer) as url:
-        patch.setenv("WHENCE_SUPERSET_USER", "ada")
-        patch.setenv("WHENCE_SUPERSET_PASSWORD", "hush-4711")
-        made.server = capture.configure({"url": url})
-        made.server.api.source.pause = lambda seconds: None
+    with replaying() as made:
         yield made
 
 
