@@ -72,6 +72,7 @@ def add_to(tags: typer.Typer) -> None:
     tags.command("import")(import_tags)
     tags.command("check")(check_tags)
     tags.command("suggest")(suggest_tags)
+    tags.command("sample")(sample_tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +204,23 @@ def suggest_tags(
 
     with reporting(output.output):
         show_suggestions(url, namespace, [one.value for one in language or Language], output)
+
+
+def sample_tags(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="The dataset of which the file has rows")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Comma-separated values with a first line of names")],
+    *,
+    most: Annotated[int, typer.Option("--rows", min=1, max=1_000_000, help="The most rows that are read")] = 10_000,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """List columns whose values are e-mail addresses, telephone, card or account numbers, or IP addresses.
+
+    Values are looked at on this machine: none is printed or sent.
+    """
+    from whence.cli.tags.sampled import show_sample
+
+    with reporting(output.output):
+        show_sample(file, dataset, most, output)
 
 
 def _command(system: System, given: _Given) -> "TagCommand":
