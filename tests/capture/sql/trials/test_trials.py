@@ -229,3 +229,15 @@ def test_the_last_digits_of_floating_point_results_are_no_difference() -> None:
     assert {one.kind for one in tried(project(base), project(head))} == {ChangeKind.NOT_CONFIRMED}
     more = head.replace("sum(weight::DOUBLE)", "(sum(weight::DOUBLE) * 1.000000001)")
     assert ChangeKind.NOT_CONFIRMED not in {one.kind for one in tried(project(base), project(more))}
+
+
+def test_what_the_versions_make_may_be_in_a_schema_of_its_own() -> None:
+    """No table that they read is in it, and a view is made by its statement."""
+    base, head = (
+        replace(project(), codes=(Code(file="daily.sql", sql=sql, content=sql),))
+        for sql in (f"CREATE OR REPLACE VIEW mart.daily AS SELECT id, {of} AS a FROM orders" for of in ("id", "id + 1"))
+    )
+    (change,) = tried(base, head)
+    assert change.trial is not None
+    assert change.trial.untried == ""
+    assert change.trial.before is not None
