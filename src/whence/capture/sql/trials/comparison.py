@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import process_time
 from typing import Final
 
 from whence.capture.sql.trials.batches.versions import BATCH, Alone, Both, Versions, open_versions
 from whence.capture.sql.trials.differences import Difference, compare_rows
-from whence.capture.sql.trials.execution import MOST_TIMEOUTS, Failure, Laboratory, Outcome, Rows
+from whence.capture.sql.trials.execution import Failure, Laboratory, Outcome, Rows
 from whence.capture.sql.trials.faithfulness import NotTriedError
 from whence.capture.sql.trials.generation.databases import make_database, mutated, shuffled
 from whence.capture.sql.trials.generation.tables import Database, InputTable, Pool
@@ -38,8 +37,6 @@ _MOST_FERTILE: Final = 60
 _MOST_SPELLED: Final = 5
 _MOST_EXAMPLES: Final = 5
 _NO_EXAMPLE: Final = "the difference is one of types, of a version that fails, or of rows whose order is open"
-_MOST_SECONDS: Final = 15
-"""Of CPU, for all datasets of a head."""
 
 Named = Mapping[DatasetName, frozenset[str] | None]
 """The datasets to compare, with the columns that may differ, in lower case; None: all."""
@@ -64,7 +61,6 @@ class Comparison:
     written: Mapping[DatasetName, int] = field(default_factory=dict)
     """The datasets that exist before, and the place of their table."""
     fertile: list[Database] = field(default_factory=list)
-    deadline: float = field(default_factory=lambda: process_time() + _MOST_SECONDS)
     survivors: Survivors = field(init=False)
     versions: Versions | None = None
     """For many databases at once, if both give the same there as on each alone."""
@@ -128,8 +124,7 @@ class Comparison:
                 return True
             if least is not None and start >= numbers.start + least and not self._is_weak():
                 return False
-            if self.laboratory.timeouts >= MOST_TIMEOUTS or process_time() > self.deadline:
-                raise NotTriedError("it takes too long")
+            self.laboratory.check_time()
             databases = [database_of(number) for number in range(start, min(start + size, numbers.stop))]
             if self.versions is not None:
                 self._compare_many(self.versions, databases)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event, Thread
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from whence.capture.sql.lineage import Table
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 _MOST_SECONDS: Final = 1.5
 """Of one version on one database."""
+_MOST_CPU_SECONDS: Final = 15
+"""For all datasets of a head, until it is known whether they differ."""
 _BROKEN: Final = {"BinderException", "ParserException", "CatalogException", "NotImplementedException"}
 _LOOK_SECONDS: Final = 0.1
-MOST_TIMEOUTS: Final = 4
+_MOST_TIMEOUTS: Final = 4
 _DIGITS: Final = ".12g"
 _TOO_LONG: Final = "it takes too long"
 _SETTINGS: Final = (
@@ -91,6 +93,12 @@ class Laboratory:
     tables: Sequence[InputTable]
     deadline: "Deadline"
     timeouts: int = 0
+    _end: float = field(default_factory=lambda: process_time() + _MOST_CPU_SECONDS)
+
+    def check_time(self) -> None:
+        """Raise NotTriedError if it took too long."""
+        if process_time() > self._end or self.timeouts >= _MOST_TIMEOUTS:
+            raise NotTriedError(_TOO_LONG)
 
     def load(self, database: Database) -> None:
         """Replace the rows of all tables."""

@@ -147,6 +147,7 @@ class Survivors:
 
     def _judge(self, mutant: Mutant, outcome: Outcome, is_tied: bool) -> bool | None:
         """Whether the loaded database shows a small change; None for one that does not run."""
+        self.laboratory.check_time()
         found = self.laboratory.run(mutant.plan)
         if isinstance(found, Failure):
             return None if found.is_broken else False

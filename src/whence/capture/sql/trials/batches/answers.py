@@ -72,10 +72,14 @@ class Batch:
             self._replace(name, columns, taken)
 
     def run(self, sql: ManySql, numbers: Sequence[int] = ()) -> Outcomes | Failure:
-        """What a version makes of the loaded databases; without those on which it fails. `numbers`: of these alone."""
+        """What a version makes of the loaded databases; without those on which it fails. `numbers`: of these alone.
+
+        Raises NotTriedError if the trial took too long.
+        """
         parts, runs = [list(numbers) or self.numbers], 0
         found: dict[DatasetName, Answers] = {}
         while parts and runs < _MOST_RUNS:
+            self._laboratory.check_time()
             part, runs = parts.pop(), runs + 1
             outcome = self._laboratory.attempt(partial(self._fetch, sql, part), _MOST_SECONDS)
             if isinstance(outcome, Failure):
