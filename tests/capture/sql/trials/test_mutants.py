@@ -21,6 +21,10 @@ MUTATIONS = {
     "SELECT a AT TIME ZONE 'Europe/Zurich' FROM t": {"a AT TIME ZONE 'UTC'", "a AT TIME ZONE 'Etc/GMT-2'"},
     "SELECT lag(a) OVER (ORDER BY b) FROM t": {"LAG(a IGNORE NULLS)", "LEAD(a)"},
     "SELECT lag(a IGNORE NULLS) OVER (ORDER BY b) FROM t": {"LAG(a)"},
+    "SELECT try_cast(a AS DOUBLE) < 1 FROM t": {"TRY_CAST(a AS BIGINT)"},
+    "SELECT CAST(a AS INT) FROM t": {"a", "CAST(a AS DOUBLE)"},
+    "SELECT a FROM t ORDER BY a, b, c LIMIT 2": {"ORDER BY b, a, c", "ORDER BY a, c, b"},
+    "SELECT first(a ORDER BY b, c) FROM t": {"a ORDER BY c, b"},
     "SELECT a FROM t UNION SELECT a FROM u": {"SELECT a FROM t UNION ALL SELECT a FROM u"},
 }
 

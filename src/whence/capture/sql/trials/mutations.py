@@ -51,6 +51,8 @@ _NEVER_NULL: Final = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Count, exp.Cou
 _COMPARED: Final = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _CASED: Final = (exp.Upper, exp.Lower)
 _WHOLE: Final = (exp.DType.DATE, exp.DType.INT, exp.DType.BIGINT)
+_INTEGERS: Final = (exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT)
+_FRACTIONS: Final = (exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.DECIMAL)
 _ZONES: Final = ("UTC", "Etc/GMT-1", "Etc/GMT-2")
 """Without summer time: most zones of Europe are one of the last two, in part of the year."""
 _UNITS: Final = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
@@ -60,13 +62,14 @@ def others(node: exp.Expr) -> Iterator[exp.Expr]:
     """What might stand there by mistake."""
     if isinstance(node, exp.Query):
         yield from _other_queries(node)
-    elif isinstance(node, (exp.Window, exp.WindowSpec, exp.Ordered, exp.Join)):
+    elif isinstance(node, (exp.Window, exp.WindowSpec, exp.Order, exp.Ordered, exp.Join)):
         yield from _other_orders(node)
     elif isinstance(node, exp.Literal):
         yield from _other_literals(node)
     else:
         yield from _other_conditions(node)
         yield from _other_values(node)
+        yield from _other_types(node)
     for other in _BESIDE.get(type(node), ()):
         yield other(**{name: _copied(value) for name, value in node.args.items() if name in other.arg_types})
 
@@ -124,18 +127,26 @@ def _other_orders(node: exp.Expr) -> Iterator[exp.Expr]:
                 yield _with_arg(node, "order", exp.Order(expressions=[one.copy() for one in order.expressions[:-1]]))
         case exp.WindowSpec() if node.args.get("kind") in ("ROWS", "RANGE"):
             yield _with_arg(node, "kind", "RANGE" if node.args["kind"] == "ROWS" else "ROWS")
-        case exp.Ordered() if _decides(node):
+        case exp.Order() if _decides(node):
+            yield from _with_swapped_keys(node)
+        case exp.Ordered() if isinstance(node.parent, exp.Order) and _decides(node.parent):
             yield _with_arg(node, "desc", not node.args.get("desc"))
             if isinstance(node.this, exp.Column):
                 yield _with_arg(node, "nulls_first", not node.args.get("nulls_first"))
 
 
-def _decides(node: exp.Ordered) -> bool:
+def _decides(order: exp.Order) -> bool:
     """Whether an order chooses rows or values."""
-    order = node.parent
-    if not isinstance(order, exp.Order) or order.parent is None:
+    if order.parent is None:
         return False
     return not isinstance(order.parent, exp.Query) or order.parent.args.get("limit") is not None
+
+
+def _with_swapped_keys(order: exp.Order) -> Iterator[exp.Expr]:
+    for place in range(1, len(order.expressions)):
+        keys = [one.copy() for one in order.expressions]
+        keys[place - 1 : place + 1] = keys[place], keys[place - 1]
+        yield _with_arg(order, "expressions", keys)
 
 
 def _other_literals(node: exp.Literal) -> Iterator[exp.Expr]:
@@ -224,16 +235,26 @@ def _other_values(node: exp.Expr) -> Iterator[exp.Expr]:
             yield node.this.copy()
         case exp.AtTimeZone() if isinstance(node.args["zone"], exp.Literal):
             yield from (_with_arg(node, "zone", exp.Literal.string(zone)) for zone in _ZONES)
-        case exp.Cast() if node.to.this in _WHOLE and node.find(exp.Column) is not None:
-            yield node.this.copy()
-        case exp.Cast() if node.to.is_type(exp.DType.DECIMAL) and len(node.to.expressions) == 2:
-            scale = node.to.expressions[1].name
-            if scale.isdigit() and int(scale) > 0:
-                yield exp.Round(this=node.copy(), decimals=exp.Literal.number(int(scale) - 1))
     if isinstance(node, _OF_ROWS) and isinstance(node.parent, exp.Window):
         yield exp.IgnoreNulls(this=node.copy())
     if isinstance(node, _DROPPED) and isinstance(node.this, exp.Expr):
         yield node.this.copy()
+
+
+def _other_types(node: exp.Expr) -> Iterator[exp.Expr]:
+    """A cast to another type of numbers, or none."""
+    if not isinstance(node, exp.Cast):
+        return
+    if node.to.this in _WHOLE and node.find(exp.Column) is not None:
+        yield node.this.copy()
+    if node.to.this in _INTEGERS:
+        yield _with_arg(node, "to", exp.DataType(this=exp.DType.DOUBLE))
+    if node.to.this in _FRACTIONS:
+        yield _with_arg(node, "to", exp.DataType(this=exp.DType.BIGINT))
+    if node.to.is_type(exp.DType.DECIMAL) and len(node.to.expressions) == 2:
+        scale = node.to.expressions[1].name
+        if scale.isdigit() and int(scale) > 0:
+            yield exp.Round(this=node.copy(), decimals=exp.Literal.number(int(scale) - 1))
 
 
 def _without_branches(node: exp.Case) -> Iterator[exp.Expr]:

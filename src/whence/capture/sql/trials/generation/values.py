@@ -26,6 +26,7 @@ _KINDS: Final = (
     ("json", r"json"),
 )
 _USUAL_DAY: Final = date(2024, 1, 31)
+_HALF: Final = Decimal("0.5")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,8 @@ def _texts(hints: Hints) -> Iterator[str]:
 def _converted(hints: Hints) -> Iterator[str]:
     """Texts of what a query converts a text to, and one that is none."""
     if hints.casts & {"int", "decimal", "float"}:
-        yield from (format(one + n, "f") for one in sorted(hints.numbers)[:6] for n in (0, 1, -1))
+        steps = (0, 1, -1, -_HALF) if hints.casts & {"decimal", "float"} else (0, 1, -1)
+        yield from (format(one + step, "f") for one in sorted(hints.numbers)[:6] for step in steps)
         yield from ("1", "2", "10", "2.5", "0", "-3", " 7 ", "1.005", "n/a")
     if hints.casts & {"date", "timestamp", "timestamptz"}:
         yield from (str(day) for day in _days(hints)[:7])
@@ -274,8 +276,8 @@ def _documents(hints: Hints) -> Iterator[str]:
     """JSON documents that have what the paths of a query ask for, or nothing, or something else there."""
     keys = sorted({part for path in hints.paths for part in re.findall(r"\w+", path)})
     texts = [f'"{one}"' for one in sorted(hints.texts) if one.isprintable() and '"' not in one and "$" not in one]
-    numbers = [format(one, "f") for one in sorted(hints.numbers)]
-    choices = [*texts[:8], *numbers[:6], "1", "2.5", "12.49", '"a"', "null", "true", "[1, 2]", '"7"', "0"]
+    numbers = [format(one, "f") for number in sorted(hints.numbers)[:6] for one in (number, number - _HALF)]
+    choices = [*texts[:8], *numbers, "1", "2.5", "12.49", '"a"', "null", "true", "[1, 2]", '"7"', "0"]
     for place, value in enumerate(choices):
         inner = ", ".join(f'"{key}": {choices[(place + n) % len(choices)]}' for n, key in enumerate(keys))
         yield f"{{{inner}}}"
