@@ -2,6 +2,7 @@
 examples of docs/reference/http-governance.md are answered as it says.
 """
 
+import asyncio
 import json
 from collections.abc import Callable
 from urllib.parse import quote
@@ -75,6 +76,9 @@ def test_figures_are_those_of_their_lists_and_count_what_is_hidden(erp: House) -
         assert seen["data"]["policies"]["declared"] == seen["data"]["policies"]["violated"] == 0
         assert (seen["data"]["hidden"], seen["data"]["expiring"]) == (4, [])
         assert ERP not in json.dumps(seen)
+        async with asyncio.timeout(30):  # the use of a key is audited after its answer
+            while not await _uses(client, root):
+                pass
         for method, target, _, status, documented in EXAMPLE.findall(page("docs/reference/http-governance.md")):
             answer = await client.request(method, target, headers=root)
             assert answer.status_code == int(status), (target, answer.text)
@@ -178,3 +182,9 @@ def test_the_access_review_is_for_administrators_and_keeps_decisions(erp: House)
     erp.run(work)
     (one,) = (one for one in erp.audited() if one.what == "PUT /api/v2/grants/kept" and one.status == 200)
     assert one.nodes == ("key:bob", "*", "close of the year")
+
+
+async def _uses(client: httpx.AsyncClient, root: dict[str, str]) -> list[str]:
+    """The last use of the administrator's key, if it is known."""
+    grants = (await get(client, root, "/access-review"))["data"]["grants"]
+    return [one["used_at"] for one in grants if one["subject"] == "key:root" and one["used_at"] is not None]

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 GOVERNANCE: Mapping[str, Any] = {
-    "Dataset.lineage_columns": "email",
+    "Dataset.lineage_columns": ["email"],
     "RestrictionDocument.policy": "personal data is for privacy",
-    "RestrictionDocument.readers": "group:privacy",
-    "RestrictionDocument.columns": "datasetField:s3://lake:gold/features:email_hash",
+    "RestrictionDocument.readers": ["group:privacy"],
+    "RestrictionDocument.columns": ["datasetField:s3://lake:gold/features:email_hash"],
     "SensitivityLabel.steps": ["sha2(email, ?)"],
     "AccessReview.reviewed_at": "2026-10-01T09:00:00Z",
     "ExpiringCertification.contract_version": "2.1.0",
