@@ -51,7 +51,7 @@ def server(replay: Replay) -> WarehouseServer:
 
 def connect(replay: Replay, **options: str) -> WarehouseServer:
     found = capture.configure({"project": "acme", "url": replay.url, **options})
-    found.warehouse.api.source.pause = lambda seconds: None  # type: ignore[attr-defined]
+    found.warehouse.api.source.pause = lambda seconds: None  # type: ignore[attr-defined]  # no Warehouse needs one
     return found
 
 

@@ -106,7 +106,7 @@ def emulator(case: Case) -> Iterator[Emulator]:
 @pytest.fixture
 def server(case: Case, emulator: Emulator) -> WarehouseServer:
     found = case.connect(emulator.url)
-    found.warehouse.api.source.pause = lambda seconds: None  # type: ignore[attr-defined]
+    found.warehouse.api.source.pause = lambda seconds: None  # type: ignore[attr-defined]  # no Warehouse needs one
     return found
 
 

@@ -53,7 +53,7 @@ UNREAD = "\N{HORIZONTAL ELLIPSIS}"
 SAME = "{}"
 """A step that leaves the value as it is."""
 _MOST_WAYS, _LONGEST_WAY = 4, 200
-"""Of one source to one value: how many ways are told apart, and how long each is in characters."""
+"""The most expressions that are kept for one source of a value, and the most characters of each."""
 _NO_REASONS: frozenset[str] = frozenset()
 
 
@@ -144,7 +144,7 @@ def _add_step(edge: Edge, step: str) -> str:
 
 
 def _bound_ways(direct: Edges) -> Edges:
-    """Loops multiply the ways of a value: of a source with many of them none is told apart."""
+    """Edges with at most `_MOST_WAYS` expressions for a source; those of a source with more (loops) are unread."""
     if len(direct) <= _MOST_WAYS:
         return direct
     counts = Counter(edge.source for edge in direct)

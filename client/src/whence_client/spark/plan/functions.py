@@ -94,7 +94,7 @@ def steps_of(name: str, children: Sequence[Column]) -> list[str]:
 
 
 def steps_of_call(name: str, count: int) -> list[str]:
-    """The same for a function by its name, with so many arguments."""
+    """What a call of a function with `count` arguments does with each of them, as SQL with `?` for the others."""
     if not _WORD.fullmatch(name):
         return [UNREAD] * count
     if count > _MOST_ARGUMENTS:

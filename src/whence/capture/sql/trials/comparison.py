@@ -117,7 +117,7 @@ class Comparison:
         return Trial(databases=self.found[name].compared, inputs=inputs, before=before, after=after)
 
     def _compare_on(self, numbers: range, database_of: Callable[[int], Database], least: int | None = None) -> bool:
-        """Whether all that may be known is known. `least`: after so many, until nothing is doubted."""
+        """Whether every difference is found. `least`: stop after so many databases if nothing is left in doubt."""
         size = 1 if self.versions is None else BATCH
         for start in range(numbers.start, numbers.stop, size):
             if all(self._is_settled(name, start) for name in self.found):
