@@ -31,8 +31,9 @@ PERIOD = "--since 1970-01-01T10:00"
 
 
 @pytest.fixture
-def slack(house: Make) -> House:
-    """The revenue story in three environments, behind an app of Slack."""
+def slack(house: Make, monkeypatch: pytest.MonkeyPatch) -> House:
+    """The revenue story in three environments, behind an app of Slack that waits as long as a busy machine needs."""
+    monkeypatch.setattr(routes, "_SECONDS", 600)
     made = house(slack=SlackSettings(signing_secret=SECRET, public_url="https://whence.test"))
     engine = open_store(made.settings.store_url)
     apply_bodies(engine, EVENTS)
