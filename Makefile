@@ -65,8 +65,8 @@ nightly-prefect: .venv/ready-dev ## Poll a real Prefect (in an environment of it
 nightly-connect: .venv/ready-dev ## Poll a real Kafka Connect with file connectors, beside a real broker (two minutes)
 	@$(BIN)/python -m pytest tests/nightly/connect/connect_poll.py $(ARGS)
 
-nightly-tags: .venv/ready-dev ## Read the plans of tags and the exported policies with the clients of Ranger and BigQuery, SQLFluff and an emulator of Snowflake (a minute)
-	@$(BIN)/python -m pytest tests/nightly/tags/vendors.py $(ARGS)
+nightly-tags: .venv/ready-dev ## Read the plans of tags and the exported policies with the clients of Ranger and BigQuery, SQLFluff and an emulator of Snowflake, and values with Presidio (a minute)
+	@$(BIN)/python -m pytest tests/nightly/tags/vendors.py tests/nightly/tags/presidio.py $(ARGS)
 
 nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in every way; it must be well 60 s after there is space again (minutes)
 	@unshare -rm $(BIN)/python -m pytest tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)
@@ -176,7 +176,7 @@ lock: .venv/ready-dev ## Pin the newest versions again
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/mlflow/mlflow.in -o tests/nightly/mlflow/mlflow.lock
 	for one in dagster prefect; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/orchestrators/$$one.in -o tests/nightly/orchestrators/$$one.lock; done
 	for one in great_expectations soda; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/quality/$$one.in -o tests/nightly/quality/$$one.lock; done
-	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/tags/vendors.in -o tests/nightly/tags/vendors.lock
+	for one in vendors presidio; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/tags/$$one.in -o tests/nightly/tags/$$one.lock; done
 	for one in airflow airflow_frames spark35 spark43; do $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/producers/$$one.in -o tests/nightly/producers/$$one.lock; done
 	for one in 33 35 40 41 42 43; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/compatibility/spark$$one.in -o tests/nightly/compatibility/spark$$one.lock; done
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group docs -c requirements-dev.lock -o requirements-docs.lock

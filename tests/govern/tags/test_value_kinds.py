@@ -2,6 +2,7 @@
 
 import json
 import random
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -56,8 +57,13 @@ def test_a_file_is_looked_at_and_no_value_is_told(tmp_path: Path) -> None:
 
     assert "pii        crm.customers.contact2  e-mail addresses in 100% of 50 values" in run()
     (one,) = json.loads(run("--output", "json"))["columns"]
-    assert one == {"column": "contact2", "category": "pii", "kind": "e-mail addresses", "share": 1.0, "values": 50}
-    assert "contact2,pii,e-mail addresses,1.0,7" in run("--output", "csv", "--rows", "7")
+    assert one == {"column": "contact2", "category": "pii", "kind": "e-mail addresses", "share": 1.0, "values": 50} | {
+        "sent": False
+    }
+    assert "contact2,pii,e-mail addresses,1.0,7,false" in run("--output", "csv", "--rows", "7")
+    without = CliRunner().invoke(app, ["tags", "sample", "crm.customers", str(file), "--presidio"])
+    if find_spec("presidio_analyzer") is None:
+        assert (without.exit_code, "pip install 'whence[presidio]'" in without.stderr) == (Exit.MISTAKE, True)
     file.write_bytes(b"\xff\xfe\x00")
     refused = CliRunner().invoke(app, ["tags", "sample", "crm.customers", str(file)])
     assert (refused.exit_code, "cannot be read" in refused.output) == (Exit.MISTAKE, True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from whence.client.acts.tagged_datasets import TaggedDataset, read_tagged_datasets
+from whence.client.acts.tagged_datasets import TaggedDataset, read_tagged_dataset, read_tagged_datasets
 from whence.client.connection import Connection
 from whence.client.profiles import choose_server
 from whence.errors import ArtifactError, QuestionError
@@ -32,6 +32,11 @@ def read_known(connection: Connection, namespace: str) -> list[KnownDataset]:
     if not found:
         raise QuestionError("namespace", f"{namespace!r} has no dataset that you may see; `whence search` shows names")
     return found
+
+
+def read_known_dataset(connection: Connection, name: DatasetName) -> KnownDataset:
+    """One dataset. Raises ApiError, NodeNotFoundError."""
+    return _known(read_tagged_dataset(connection, name.namespace, name.name))
 
 
 def read_export_text(file: Path) -> str:

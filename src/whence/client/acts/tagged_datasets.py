@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
@@ -59,6 +60,10 @@ class _Datasets(msgspec.Struct, frozen=True, kw_only=True):
     page: dict[str, Any] | None = None
 
 
+class _OneDataset(msgspec.Struct, frozen=True, kw_only=True):
+    data: TaggedDataset
+
+
 class _TraitsPage(msgspec.Struct, frozen=True, kw_only=True):
     data: tuple[_Traits, ...]
 
@@ -69,12 +74,23 @@ def read_tagged_datasets(connection: Connection, namespace: str) -> Iterator[Tag
     """
     datasets = _list_datasets(connection, namespace)
     while some := list(islice(datasets, _TRAITS_AT_ONCE)):
-        labels = {category: _read_traits(connection, some, category) for category in CATEGORIES}
-        for one in some:
-            found = {category: traits[one.node] for category, traits in labels.items() if one.node in traits}
-            first = next(iter(found.values()), _Traits(node=one.node))
-            of = {category: traits.labels for category, traits in found.items()}
-            yield msgspec.structs.replace(one, types=first.types, columns=first.columns, labels=of)
+        yield from _add_labels(connection, some)
+
+
+def read_tagged_dataset(connection: Connection, namespace: str, name: str) -> TaggedDataset:
+    """One dataset with its labels of all categories. Raises as `Connection.get`; NodeNotFoundError."""
+    path = f"/api/v2/datasets/{quote(namespace, safe='')}/{quote(name, safe='')}"
+    found = _converted(connection, connection.get(path, {}), _OneDataset).data
+    return next(_add_labels(connection, [found]))
+
+
+def _add_labels(connection: Connection, some: Sequence[TaggedDataset]) -> Iterator[TaggedDataset]:
+    labels = {category: _read_traits(connection, some, category) for category in CATEGORIES}
+    for one in some:
+        found = {category: traits[one.node] for category, traits in labels.items() if one.node in traits}
+        first = next(iter(found.values()), _Traits(node=one.node))
+        of = {category: traits.labels for category, traits in found.items()}
+        yield msgspec.structs.replace(one, types=first.types, columns=first.columns, labels=of)
 
 
 def _list_datasets(connection: Connection, namespace: str) -> Iterator[TaggedDataset]:

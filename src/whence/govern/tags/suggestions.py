@@ -99,7 +99,7 @@ def categories_of(key: str) -> frozenset[str]:
 
 def find_words(name: str, languages: Iterable[str] = LANGUAGES) -> Mapping[str, tuple[str, str]]:
     """The longest words of the dictionary in a name: (word, language) by category."""
-    words = _split(name)
+    words = split_words(name)
     ends = {
         words[start:end]
         for start in range(len(words))
@@ -113,7 +113,7 @@ def find_words(name: str, languages: Iterable[str] = LANGUAGES) -> Mapping[str, 
     return found
 
 
-def _split(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     """The words of a name in lower case, without accents: `Straße`, `STRASSE` and `strasse` are one."""
     plain = text.replace("ß", "ss")
     for letter, spelled in (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("Ä", "Ae"), ("Ö", "Oe"), ("Ü", "Ue")):

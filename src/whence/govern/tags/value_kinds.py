@@ -20,11 +20,12 @@ _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundKind:
-    """A kind of sensitive values in a column. `share`: of its `values` that are not empty."""
+    """A kind of sensitive values in a column. `share`: of its `values` that are not empty. `tag`: its short name."""
 
     column: str
     category: str
     kind: str
+    tag: str
     share: float
     values: int
 
@@ -65,22 +66,33 @@ def is_address_of_host(text: str) -> bool:
     return True
 
 
-_KINDS: Mapping[str, tuple[str, Callable[[str], bool]]] = {
-    "e-mail addresses": ("pii", is_email),
-    "telephone numbers": ("pii", is_phone),
-    "IP addresses": ("pii", is_address_of_host),
-    "card numbers": ("financial", is_card),
-    "bank accounts": ("financial", is_iban),
+_KINDS: Mapping[str, tuple[str, str, Callable[[str], bool]]] = {
+    "e-mail addresses": ("pii", "email", is_email),
+    "telephone numbers": ("pii", "phone", is_phone),
+    "IP addresses": ("pii", "ip-address", is_address_of_host),
+    "card numbers": ("financial", "card", is_card),
+    "bank accounts": ("financial", "iban", is_iban),
 }
+
+
+def is_sensitive(text: str) -> bool:
+    """Whether it is a value of any kind."""
+    return any(test(text.strip()) for _, _, test in _KINDS.values())
+
+
+def has_enough(values: Iterable[str]) -> bool:
+    """Whether there are enough different values to say what they are."""
+    return len(set(values)) >= _FEWEST
 
 
 def find_kind(column: str, values: Iterable[str]) -> FoundKind | None:
     """The kind that most values of a column have; None if there is none, or if there are too few values."""
     some = [one for text in values if (one := text.strip())]
-    if len(set(some)) < _FEWEST:
+    if not has_enough(some):
         return None
-    shares = {kind: sum(map(test, some)) / len(some) for kind, (_, test) in _KINDS.items()}
+    shares = {kind: sum(map(test, some)) / len(some) for kind, (_, _, test) in _KINDS.items()}
     kind = max(shares, key=lambda one: shares[one])
     if shares[kind] < ENOUGH:
         return None
-    return FoundKind(column=column, category=_KINDS[kind][0], kind=kind, share=shares[kind], values=len(some))
+    category, tag, _ = _KINDS[kind]
+    return FoundKind(column=column, category=category, kind=kind, tag=tag, share=shares[kind], values=len(some))

@@ -211,16 +211,26 @@ def sample_tags(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Comma-separated values with a first line of names")],
     *,
     most: Annotated[int, typer.Option("--rows", min=1, max=1_000_000, help="The most rows that are read")] = 10_000,
+    presidio: Annotated[
+        bool, typer.Option("--presidio", help="Numbers of states and health insurers, too; needs whence[presidio]")
+    ] = False,
+    send: Annotated[bool, typer.Option("--send", help="Tag these columns on a server; no value is sent")] = False,
+    url: Url,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """List columns whose values are e-mail addresses, telephone, card or account numbers, or IP addresses.
 
-    Values are looked at on this machine: none is printed or sent.
+    Values are looked at on this machine: none is printed or sent. With --send, the columns that no tag decides on get
+    one; this needs a steward of the namespace.
     """
-    from whence.cli.tags.sampled import show_sample
+    from whence.cli.tags.sampled import Sample, send_sample, show_sample
 
+    sample = Sample(file=file, dataset=dataset, most=most, uses_presidio=presidio)
     with reporting(output.output):
-        show_sample(file, dataset, most, output)
+        if send:
+            send_sample(sample, url, output)
+        else:
+            show_sample(sample, output)
 
 
 def _command(system: System, given: _Given) -> "TagCommand":
