@@ -151,3 +151,11 @@ def test_an_installation_that_runs_open_has_no_audit_log(whence: Whence, tmp_pat
     assert signed(whence, file) == {"head": 1, "audit_rows": None, "new_records": 20}
     assert problems(whence, file) == []
     assert not (data / "store.security.db").exists()
+
+
+def test_a_data_directory_without_a_log_is_a_mistake_and_no_cut(whence: Whence, heads: Path, tmp_path: Path) -> None:
+    for command in ("prove", "sign"):
+        wrong = whence("audit", command, heads, "--log", tmp_path / "none")
+        assert wrong.exit_code == Exit.OUT_OF_SERVICE
+        assert "there is no event log in" in wrong.stderr
+        assert "not proven" not in wrong.stdout

@@ -50,8 +50,12 @@ def test_the_first_report_is_as_shown(api: Api) -> None:
     assert "No column is tagged" in run("whence sensitivity gold.features").stdout
     (suggested,) = re.findall(r"^```\n(pii  crm.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     assert run("whence tags suggest --namespace postgres://db:5432").stdout == suggested
+    looked, refused = re.findall(r"^```\n(pii        crm.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    sample = "whence tags sample crm.customers docs/how-to/sensitive-data/customers.csv"
+    assert run(sample).stdout == looked
     assert run(tag).stdout == "crm.customers.email now has pii\n"
     wait_for_all(api)
+    assert run(f"{sample} --send").stdout == refused
     assert run("whence sensitivity gold.features").stdout.startswith(shown)
     assert "suggests" in run("whence tags suggest --namespace postgres://db:5432").stdout
     found = run("whence search label:pii>=pseudonymous --kind field --output csv")

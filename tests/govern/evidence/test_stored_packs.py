@@ -148,3 +148,14 @@ def test_an_address_without_a_scheme_is_a_directory(tmp_path: Path) -> None:
     assert open_pack_store(str(tmp_path)) == DirectoryOfPacks(tmp_path)
     assert open_pack_store(f"file://{tmp_path}") == DirectoryOfPacks(tmp_path)
     assert isinstance(open_pack_store("s3://bucket/packs"), BucketOfPacks)
+
+
+def test_a_bucket_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")
+    for name, value in {**dict.fromkeys(names, "x"), "AWS_ENDPOINT_URL": "http://127.0.0.1:1"}.items():
+        monkeypatch.setenv(name, value)
+    bucket = open_pack_store("s3://bucket/packs")
+    with pytest.raises(EvidenceError, match=r"^s3://bucket/packs: it cannot be read: [ -~]*not allowed$"):
+        bucket.has("x")
+    with pytest.raises(EvidenceError, match=r"^s3://bucket/packs: it cannot be written: [ -~]*not allowed$"):
+        bucket.write("x", {"evidence.dsse.json": b"{}"})

@@ -1,6 +1,7 @@
 """Where packs are stored on a schedule: a directory, or a bucket of an object store, as the archive is."""
 
 import os
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from whence.errors import EvidenceError
 from whence.govern.evidence.archive import write_directory
 from whence.govern.evidence.statement import ENVELOPE, Files
 from whence.govern.evidence.stored_packs import PackStore
+
+_MARKS = re.compile(r"\x1b\[[0-9;]*m|↳")
 
 
 def open_pack_store(address: str) -> PackStore:
@@ -56,13 +59,14 @@ class BucketOfPacks:
 
     def has(self, place: str) -> bool:
         """Whether the envelope is there."""
+        os.environ.setdefault("RUST_LOG", "error")  # its warnings say at length what the error says, too
         from deltalake.fs import DeltaStorageHandler
         from pyarrow import fs
 
         try:
             (found,) = DeltaStorageHandler(self.address).get_file_info([f"{place}/{ENVELOPE}"])
         except (OSError, ValueError) as error:
-            raise EvidenceError(self.address, f"it cannot be read: {error}") from None
+            raise EvidenceError(self.address, f"it cannot be read: {_reason(error)}") from None
         return bool(found.type is fs.FileType.File)
 
     def write(self, place: str, files: Files) -> None:
@@ -77,4 +81,10 @@ class BucketOfPacks:
                 stream.write(files[name])
                 stream.close()  # type: ignore[attr-defined]  # deltalake's stub lacks it
         except (OSError, ValueError) as error:
-            raise EvidenceError(self.address, f"it cannot be written: {error}") from None
+            raise EvidenceError(self.address, f"it cannot be written: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    """What an object store says, which is a coloured tree of causes: the first and the last of them, on one line."""
+    causes = [line.strip() for line in _MARKS.sub("", str(error)).splitlines() if line.strip()]
+    return ": ".join(dict.fromkeys([*causes[:1], *causes[-1:]]))

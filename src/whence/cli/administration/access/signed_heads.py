@@ -8,7 +8,7 @@ from rich.text import Text
 
 from whence.cli.administration.access.keys import read
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
-from whence.errors import AuditError, EvidenceError
+from whence.errors import AuditError, EvidenceError, LogError
 from whence.govern.evidence.signing.key_files import current_key, list_keys, read_public_key
 from whence.govern.evidence.signing.keys import PublicKey
 from whence.govern.signed_heads.head_file import append_head, read_head_file
@@ -16,6 +16,7 @@ from whence.govern.signed_heads.prove import Problem, Proof, prove_events
 from whence.govern.signed_heads.statement import SignedHead
 from whence.log import Log
 from whence.log.address import open_log
+from whence.log.segments.log import SegmentLog
 from whence.store.security.audit import Head, verify_log
 from whence.store.security.database import has_security
 from whence.store.security.signing import signing_secret
@@ -77,7 +78,10 @@ def _wrong_audit(security: str, heads: Sequence[SignedHead]) -> Sequence[Problem
 
 
 def _open(log: str, security: str) -> Log:
-    return open_log(log, partial(signing_secret, security))
+    found = open_log(log, partial(signing_secret, security))
+    if isinstance(found, SegmentLog) and not found.directory.is_dir():
+        raise LogError(f"there is no event log in {found.directory}: name its place with --data or --log")
+    return found
 
 
 def _verdict(heads: Sequence[SignedHead], proof: Proof, problems: Sequence[Problem]) -> Sequence[Text]:
