@@ -9,7 +9,8 @@ from pathlib import Path
 
 from whence.api.http.rate_limits import RateSettings
 from whence.api.server.serve import serve
-from whence.api.settings import ProviderSettings, Settings, SlackSettings
+from whence.api.settings import SLACK_RESPONSES, ProviderSettings, Settings, SlackSettings
+from whence.api.slack.late_answers import is_base
 from whence.errors import LogError, WhenceError
 from whence.file_modes import restrict_new_files
 from whence.log.address import open_log
@@ -111,7 +112,12 @@ def _provider() -> ProviderSettings | None:
 def _slack() -> SlackSettings | None:
     """Read the app of Slack from the environment, for the same reason."""
     secret = os.environ.get("WHENCE_SLACK_SIGNING_SECRET", "").strip()
-    return SlackSettings(signing_secret=secret, public_url=os.environ.get("WHENCE_URL", "")) if secret else None
+    if not secret:
+        return None
+    base = os.environ.get("WHENCE_SLACK_RESPONSES", "").strip() or SLACK_RESPONSES
+    if not is_base(base):
+        parser().error("WHENCE_SLACK_RESPONSES must be the scheme and host to which Slack's answers go, with https")
+    return SlackSettings(signing_secret=secret, public_url=os.environ.get("WHENCE_URL", ""), response_base=base)
 
 
 def _rate(text: str) -> float:

@@ -27,12 +27,20 @@ class ProviderSettings:
     groups_claim: str = "groups"
 
 
+SLACK_RESPONSES = "https://hooks.slack.com"
+"""Where Slack takes answers later."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackSettings:
-    """An app of Slack whose slash command asks Whence. `public_url`: where browsers find Whence; empty: not known."""
+    """An app of Slack whose slash command asks Whence. `public_url`: where browsers find Whence; empty: not known.
+
+    `response_base`: the scheme and host to which late answers go: Slack's own.
+    """
 
     signing_secret: str = field(repr=False)
     public_url: str = ""
+    response_base: str = SLACK_RESPONSES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

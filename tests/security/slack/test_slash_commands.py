@@ -2,8 +2,11 @@
 
 import json
 import shlex
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 import httpx
@@ -16,7 +19,7 @@ from security.conftest import House, now
 from security.slack.shown_text import words
 from whence.api.server.app import create_app
 from whence.api.settings import Settings, SlackSettings
-from whence.api.slack import routes
+from whence.api.slack import late_answers, routes
 from whence.api.slack.routes import PATH
 from whence.api.slack.signature import sign
 from whence.model.access import Grant, Hiding, Role
@@ -220,12 +223,131 @@ def test_a_hostile_name_is_only_text(slack: House) -> None:
     assert "<!channel>" not in mistaken["text"]
 
 
-def test_an_answer_that_takes_too_long_says_where_to_ask(slack: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    grant(slack, f"group:slack:{TEAM}:{CHANNEL}", "*")
+class Hooks(BaseHTTPRequestHandler):
+    """Where Slack takes late answers. `statuses`: of the next answers, 200 after them."""
+
+    sent: ClassVar[list[tuple[str, dict[str, Any]]]] = []
+    statuses: ClassVar[list[int]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.sent.append((self.path, json.loads(body)))
+        self.send_response(self.statuses.pop(0) if self.statuses else 200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hooks() -> Iterator[str]:
+    """The address at which a local server takes late answers."""
+    Hooks.sent, Hooks.statuses = [], []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hooks) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def late(slack: House, hooks: str, monkeypatch: pytest.MonkeyPatch) -> House:
+    """The same app of Slack, which does not wait at all, and takes answers at `hooks`."""
     monkeypatch.setattr(routes, "_SECONDS", 0)
-    found = words(ask(slack, "impact raw.orders.amount"))
-    assert "longer than Slack waits" in found
-    assert "whence impact raw.orders.amount" in found
+    monkeypatch.setattr(late_answers, "_PAUSES", (0.0, 0.0))
+    settings = SlackSettings(signing_secret=SECRET, public_url="https://whence.test", response_base=hooks)
+    return replace(slack, settings=replace(slack.settings, slack=settings))
+
+
+def ask_late(of: House, text: str, url: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The immediate answer, and the answers that came later."""
+    body = form(text) + b"&" + urlencode({"response_url": url}).encode()
+    answers: list[dict[str, Any]] = []
+
+    async def work(client: httpx.AsyncClient, app: FastAPI) -> None:
+        answers.append((await client.post(PATH, content=body, headers=signed(body))).json())
+        await app.state.late_answers.wait()
+
+    of.run(work)
+    return answers[0], [one for _, one in Hooks.sent]
+
+
+def test_an_answer_that_takes_too_long_comes_later(late: House, hooks: str) -> None:
+    grant(late, f"group:slack:{TEAM}:{CHANNEL}", "postgres://prod*", "spark-prod")
+    first, later = ask_late(late, "impact raw.orders.amount", f"{hooks}/commands/T0ACME/1/x")
+    assert "longer than Slack waits" in words(first)
+    assert "comes here" in words(first)
+    (message,) = later
+    assert [path for path, _ in Hooks.sent] == ["/commands/T0ACME/1/x"]
+    assert message["response_type"] == "ephemeral"
+    assert words(message).startswith("What breaks if raw.orders.amount changes")
+    assert "staging" not in json.dumps(message)
+    (entry,) = late.audited()
+    assert (entry.who, entry.action, entry.status) == (f"user:slack:{TEAM}:{ADA}", "read", 200)
+
+
+def test_a_late_answer_is_shared_and_refused_as_an_immediate_one(late: House, hooks: str) -> None:
+    _, (refused,) = ask_late(late, "impact raw.orders.amount --share", f"{hooks}/commands/1")
+    assert (refused["response_type"], "This channel has no grant" in words(refused)) == ("ephemeral", True)
+    grant(late, f"group:slack:{TEAM}:{CHANNEL}", "postgres://prod*")
+    _, (_, shared) = ask_late(late, "impact raw.orders.amount --share", f"{hooks}/commands/1")
+    assert shared["response_type"] == "in_channel"
+
+
+def test_a_late_answer_is_sent_again_where_slack_is_away_and_not_where_it_refuses(late: House, hooks: str) -> None:
+    grant(late, f"group:slack:{TEAM}:{CHANNEL}", "*")
+    for statuses, attempts in (([503, 429], 3), ([500, 500, 500], 3), ([404], 1), ([302], 1)):
+        Hooks.sent, Hooks.statuses = [], list(statuses)
+        _, sent = ask_late(late, "impact raw.orders.amount", f"{hooks}/commands/1")
+        assert len(sent) == attempts
+        assert all(one == sent[0] for one in sent)
+
+
+def test_a_late_answer_goes_nowhere_but_to_slack(late: House, hooks: str) -> None:
+    grant(late, f"group:slack:{TEAM}:{CHANNEL}", "*")
+    port = hooks.rpartition(":")[2]
+    for url in (
+        "",
+        f"https://127.0.0.1:{port}/",
+        f"http://localhost:{port}/",
+        f"http://ada@127.0.0.1:{port}/",
+        "http://127.0.0.1/",
+        "http://127.0.0.1:x/",
+        f"//127.0.0.1:{port}/",
+    ):
+        first, later = ask_late(late, "impact raw.orders.amount", url)
+        assert "whence impact raw.orders.amount" in words(first)
+        assert later == []
+
+
+def test_slack_itself_takes_late_answers_over_https_alone() -> None:
+    base = SlackSettings(signing_secret=SECRET).response_base
+    assert late_answers.is_base(base)
+    assert late_answers.is_at("https://hooks.slack.com/commands/T1/2/x", base)
+    assert late_answers.is_at("https://hooks.slack.com:443/commands/T1/2/x", base)
+    for wrong in (
+        "http://hooks.slack.com/commands/T1",
+        "https://hooks.slack.com.evil.test/commands",
+        "https://hooks.slack.com@evil.test/",
+        "https://evil.test/?https://hooks.slack.com/",
+        "https://hooks.slack.com:8443/commands",
+        "https://HOOKS.slack.com\\@evil.test/",
+    ):
+        assert not late_answers.is_at(wrong, base), wrong
+    assert late_answers.is_base("http://127.0.0.1:9000")
+    assert late_answers.is_base("https://hooks.slack-gov.com/")
+    for wrong in (
+        "http://hooks.slack.com",
+        "hooks.slack.com",
+        "",
+        "https://",
+        "https://a@b",
+        "https://a/b",
+        "http://[::1",
+    ):
+        assert not late_answers.is_base(wrong), wrong
 
 
 def test_servers_without_a_secret_or_without_keys_have_no_such_path(house: Make) -> None:

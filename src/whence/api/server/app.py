@@ -41,11 +41,13 @@ from whence.api.operations.status import StatusWatch
 from whence.api.policies import declared_routes as policy_declarations
 from whence.api.policies import routes as policy_routes
 from whence.api.reports import routes as report_routes
+from whence.api.requests.graph import GraphRequests
 from whence.api.server.openapi import Described
 from whence.api.server.services import Services, open_services, run_services, share
-from whence.api.settings import Settings
+from whence.api.settings import Settings, SlackSettings
 from whence.api.slack import routes as slack_routes
 from whence.api.slack.answers import SlackAnswers
+from whence.api.slack.late_answers import LateAnswers
 from whence.api.slos import routes as slo_routes
 from whence.govern.evidence.installation import Installation
 from whence.govern.lost_records import LostCount
@@ -70,6 +72,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         async with AsyncExitStack() as stopping:
             if security:
                 stopping.push_async_callback(security.close)
+            stopping.push_async_callback(late.close)
             await stopping.enter_async_context(run_services(app, services, evidence))
             yield
 
@@ -89,11 +92,15 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     security = secure(app, settings)
     evidence = _schedule_evidence(settings, app)
     problems.install(app)
-    _include_routes(app, settings, services, security)
+    late = LateAnswers(settings.slack.response_base if settings.slack else "")
+    app.state.late_answers = late
+    _include_routes(app, settings, services, security, late)
     return app
 
 
-def _include_routes(app: FastAPI, settings: Settings, services: Services, security: Security | None) -> None:
+def _include_routes(
+    app: FastAPI, settings: Settings, services: Services, security: Security | None, late: LateAnswers
+) -> None:
     """Add all routes. A request takes the first that fits."""
     log, progress, collector, requests = services.log, services.progress, services.collector, services.requests
     written, check = (log, services.commit), security.check if security else None
@@ -105,8 +112,7 @@ def _include_routes(app: FastAPI, settings: Settings, services: Services, securi
     for router in _dashboards(settings, log, services.engine, app.state.clock):
         app.include_router(needing(Action.READ, router))
     if security and settings.slack:
-        slack = SlackAnswers(credentials=security.credentials, requests=requests, base=settings.slack.public_url)
-        app.include_router(slack_routes.router(settings.slack.signing_secret, slack, security.auditing))
+        app.include_router(_slack(settings.slack, requests, security, late))
     app.include_router(needing(Action.READ, policy_routes.router(requests)))
     app.include_router(needing(Action.ADMIN, access_review.routes))
     app.include_router(needing(Action.READ, evidence_routes.router(settings.evidence_keys, settings.signed_heads)))
@@ -114,6 +120,11 @@ def _include_routes(app: FastAPI, settings: Settings, services: Services, securi
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
     for router in (*_writes(), quarantine.writes(log, collector)):
         app.include_router(needing(Action.STEWARD, router))
+
+
+def _slack(settings: SlackSettings, requests: GraphRequests, security: Security, late: LateAnswers) -> APIRouter:
+    answers = SlackAnswers(credentials=security.credentials, requests=requests, base=settings.public_url)
+    return slack_routes.router(settings.signing_secret, answers, late, security.auditing)
 
 
 def _status(services: Services) -> APIRouter:

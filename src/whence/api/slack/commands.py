@@ -5,7 +5,7 @@
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from html import unescape
 from urllib.parse import parse_qs
@@ -42,13 +42,17 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A slash command as Slack sends it: the ids of the workspace, the channel and the person, and the text."""
+    """A slash command as Slack sends it: the ids of the workspace, the channel and the person, and the text.
+
+    `response_url`: where an answer is taken later; empty: nowhere. It is a secret.
+    """
 
     name: str
     team: str
     channel: str
     person: str
     text: str
+    response_url: str = field(default="", repr=False)
 
     @property
     def person_subject(self) -> str:
@@ -78,6 +82,7 @@ def read_sent(body: bytes) -> Sent:
         channel=ids["channel_id"],
         person=ids["user_id"],
         text=first.get("text", ""),
+        response_url=first.get("response_url", ""),
     )
 
 

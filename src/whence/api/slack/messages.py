@@ -115,6 +115,11 @@ def problem_message(error: WhenceError) -> Message:
     return Message(title=title, about="Perhaps you mean:" if ids else "", items=[item(text(one)) for one in ids])
 
 
+def failure_message() -> Message:
+    """That there is no answer because of a mistake of Whence."""
+    return Message(title="There is no answer: something went wrong in Whence", about="The log of the server has it.")
+
+
 def refusal_message(sent: Sent, command: Command) -> Message:
     """What an administrator has to do so that somebody gets answers."""
     group = f"group:{sent.channel_group}"
@@ -129,11 +134,13 @@ def refusal_message(sent: Sent, command: Command) -> Message:
     )
 
 
-def slow_message(command: Command, base: str) -> Message:
-    """Where to ask what takes longer than Slack waits."""
+def slow_message(command: Command, base: str, *, is_sent_later: bool) -> Message:
+    """That an answer takes longer than Slack waits: it comes later, or has to be asked for elsewhere."""
     return Message(
         title="The answer takes longer than Slack waits",
-        about=f"Ask in a terminal: whence {command.verb} {command.node}",
+        about="It comes here as soon as it is there."
+        if is_sent_later
+        else f"Ask in a terminal: whence {command.verb} {command.node}",
         link=f"{base.rstrip('/')}/ui/" if base else "",
     )
 

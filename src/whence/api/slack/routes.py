@@ -1,4 +1,4 @@
-"""`POST /api/v2/slack/commands`: a slash command that Slack signed, answered before Slack stops waiting.
+"""`POST /api/v2/slack/commands`: a slash command that Slack signed, answered before Slack stops waiting, or later.
 
 No key comes with it. The signature proves that Slack sends it for a person in a channel, and grants of these two say
 what the answer may show. Both are ordinary subjects: `user:slack:<team>:<person>` and `group:slack:<team>:<channel>`.
@@ -18,9 +18,10 @@ from whence.api.http.problems import problem
 from whence.api.slack import messages
 from whence.api.slack.answers import SlackAnswers
 from whence.api.slack.commands import Command, Sent, Verb, parse, read_sent
+from whence.api.slack.late_answers import LateAnswers
 from whence.api.slack.signature import verify
 from whence.errors import AccessError, WhenceError
-from whence.govern.slack_blocks import Message, document
+from whence.govern.slack_blocks import Block, document
 from whence.model.access import Action
 from whence.store.security.audit import Entry
 
@@ -32,10 +33,10 @@ _SECONDS = 2.5
 """The time for an answer: Slack shows an error after three seconds."""
 
 
-def router(secret: str, answers: SlackAnswers, auditing: AuditWriter) -> APIRouter:
-    """The route, for a server that knows the signing secret of an app."""
+def router(secret: str, answers: SlackAnswers, late: LateAnswers, auditing: AuditWriter) -> APIRouter:
+    """The route, for a server that knows the signing secret of an app. `late` must be closed with the server."""
     routes = APIRouter(include_in_schema=False)
-    commands = _Commands(secret=secret, answers=answers, auditing=auditing)
+    commands = _Commands(secret=secret, answers=answers, late=late, auditing=auditing)
 
     @routes.post(PATH)
     @needs(Action.PUBLIC)  # the signature, which covers the body, takes the place of a key
@@ -49,6 +50,7 @@ def router(secret: str, answers: SlackAnswers, auditing: AuditWriter) -> APIRout
 class _Commands:
     secret: str
     answers: SlackAnswers
+    late: LateAnswers
     auditing: AuditWriter
 
     async def answer(self, request: Request) -> Response:
@@ -64,25 +66,31 @@ class _Commands:
         sent = read_sent(body)
         command = parse(sent.text)
         if command.verb is Verb.HELP:
-            return _reply(messages.help_message(sent.name, command.mistake))
+            return _reply(document(messages.help_message(sent.name, command.mistake)))
         return await self._in_time(request, sent, command)
 
     async def _in_time(self, request: Request, sent: Sent, command: Command) -> Response:
         pending = asyncio.ensure_future(self._answer(request, sent, command))
         done, _ = await asyncio.wait({pending}, timeout=_SECONDS)
-        return pending.result() if done else _reply(messages.slow_message(command, self.answers.base))
+        if done:
+            return _reply(pending.result())
+        is_sent_later = self.late.takes(sent.response_url)
+        if is_sent_later:
+            self.late.send(sent.response_url, pending)
+        return _reply(document(messages.slow_message(command, self.answers.base, is_sent_later=is_sent_later)))
 
-    async def _answer(self, request: Request, sent: Sent, command: Command) -> Response:
+    async def _answer(self, request: Request, sent: Sent, command: Command) -> Block:
+        """The answer, with the rights of its sender when it is asked for. It is audited once, when it is there."""
         try:
             self.auditing.check()
             message = await self.answers.answer(request, sent, command)
         except WhenceError as error:
             self._note(sent, command, 422)
-            return _reply(messages.problem_message(error))
+            return document(messages.problem_message(error))
         self._note(sent, command, 200 if message else 403)
         if message is None:
-            return _reply(messages.refusal_message(sent, command))
-        return _reply(message, in_channel=command.share)
+            return document(messages.refusal_message(sent, command))
+        return document(message, in_channel=command.share)
 
     def _note(self, sent: Sent, command: Command, status: int) -> None:
         self.auditing.note(
@@ -108,9 +116,8 @@ async def _read(request: Request) -> bytes | None:
     return bytes(body)
 
 
-def _reply(message: Message, *, in_channel: bool = False) -> Response:
-    body = msgspec.json.encode(document(message, in_channel=in_channel))
-    return Response(body, 200, {"Cache-Control": "no-store"}, "application/json")
+def _reply(message: Block) -> Response:
+    return Response(msgspec.json.encode(message), 200, {"Cache-Control": "no-store"}, "application/json")
 
 
 def _now() -> int:
