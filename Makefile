@@ -13,7 +13,7 @@ INDEX = $${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>
 UV = index=$(INDEX); $${index:+env UV_DEFAULT_INDEX=$$index} $(BIN)/uv pip install -q --python $(BIN)/python --compile-bytecode
 install = $(call quietly,{ $(UV) --require-hashes -r $(1); } || $(PIP) --require-hashes -r $(1))
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-tags nightly-truths nightly-properties lint lint-style lint-types lint-ui accuracy accuracy-gate bench bench-sql bench-scale bench-scaling bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-interventions nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-tags nightly-truths nightly-properties lint lint-style lint-types lint-ui accuracy accuracy-gate bench bench-sql bench-scale bench-scaling bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ nightly-spark: .venv/ready-dev ## Capture 74 statements in PySpark 3.5 and 4.1 (
 nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark, MLflow, Great Expectations and Soda too, and write docs/reference/captures.md (ten minutes; ARGS="--only polars" for the line of one)
 	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py tests/nightly/quality/hooks.py
 	@PYTHONPATH=tests:. $(BIN)/python -m nightly.conformance $(ARGS)
+
+nightly-interventions: .venv/ready-dev ## Change one input column after the other under 2,000 random pipelines of pandas and polars: what moves must be in the lineage (ten minutes; ARGS="-k polars" for one)
+	@$(BIN)/python -m pytest tests/nightly/interventions/frame_pipelines.py --log-cli-level=INFO $(ARGS)
 
 nightly-mlflow: .venv/ready-dev ## Lead a score back to raw columns, model version and commit with a real MLflow (in an environment of its own) and Whence (five minutes)
 	@$(BIN)/python -m pytest tests/nightly/mlflow/model_path.py $(ARGS)

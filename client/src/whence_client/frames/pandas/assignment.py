@@ -19,6 +19,8 @@ from whence_client.frames.pandas.selection import location_parts, set_axis
 from whence_client.lineage.columns import (
     CONDITIONAL,
     EMPTY,
+    LEFT_THE_ENGINE,
+    add_reason,
     decide,
     merge,
 )
@@ -93,7 +95,25 @@ def remove(call: Call) -> FrameLineage:
     )
 
 
+def update(call: Call) -> FrameLineage:
+    """`update`: values of another frame where they are there, by the labels of its rows."""
+    other = call.argument(0, "other")
+    found = call.find(other)
+    if found is None:
+        return replace(
+            call.source,
+            columns={label: add_reason(one, LEFT_THE_ENGINE) for label, one in call.source.columns.items()},
+        )
+    columns = {}
+    for label, one in call.source.columns.items():
+        new = value_of(found) if is_series(other) else found.columns.get(label)
+        columns[label] = one if new is None else decide(merge([one, new]), found.index.values(), CONDITIONAL)
+    rows = call.source.rows | found.rows
+    return replace(call.source, columns=columns, rows=rows, inputs=call.source.inputs | found.inputs)
+
+
 CHANGES: dict[str, Rule] = {
+    "update": update,
     "__setitem__": set_item,
     "insert": insert,
     "pop": remove,

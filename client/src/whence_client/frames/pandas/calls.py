@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,8 @@ class Call:
     named: dict[str, Any]
     result: Any
     find: Find = field(repr=False)
+    have_values_left: bool = False
+    """Whether the job has taken values of frames into lists, dictionaries or loops of Python."""
 
     def argument(self, position: int, name: str, default: Any = None) -> Any:
         """An argument, given by position or by name."""
@@ -33,8 +35,23 @@ class Call:
         """The lineage of all arguments that have one."""
         return [one for one in map(self.find, (*self.args, *self.named.values())) if one is not None]
 
+    def is_odd(self, value: Any) -> bool:
+        """Whether an argument holds values of unknown origin: an array, a number that numpy computed, or a collection
+        of Python that may have such values.
+        """
+        if self.find(value) is not None or is_constant(value):
+            return False
+        if isinstance(value, (Mapping, list, tuple, set, frozenset)):
+            items = [*value, *value.values()] if isinstance(value, Mapping) else value
+            return bool(items) and (self.have_values_left or any(map(_is_result, items)))
+        return _is_result(value)
+
 
 Rule = Callable[[Call], "FrameLineage | None"]
+
+
+def _is_result(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "numpy" and not isinstance(value, type)
 
 
 def is_frame(thing: Any) -> bool:
@@ -93,7 +110,7 @@ def labels_of(value: Any) -> list[Any]:
 
 def descend(source: FrameLineage, labels: Iterable[Hashable], reason: str) -> FrameLineage:
     """A frame that came from another in a way that is not known: its datasets, and no sources of its columns."""
-    return FrameLineage(dict.fromkeys(labels, unknown(reason)), source.rows, source.inputs)
+    return FrameLineage(dict.fromkeys(labels, unknown(reason)), source.rows, source.inputs, {...: unknown(reason)})
 
 
 def labels_in(result: Any) -> list[Any]:

@@ -9,12 +9,12 @@ from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, ro
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
-    is_constant,
     is_frame,
     is_series,
     labels_in,
     labels_of,
     pick,
+    series_of,
     value_of,
 )
 from whence_client.frames.pandas.expressions import evaluate, query
@@ -28,18 +28,18 @@ from whence_client.lineage.columns import (
     Column,
     add_reason,
     decide,
-    merge,
     transform,
+    unknown,
 )
 
-_SAME = ("copy", "head", "tail", "sample", "sort_index", "take", "truncate", "squeeze", "infer_objects", "reindex_like")
+_SAME = ("copy", "head", "tail", "take", "truncate", "squeeze", "infer_objects", "reindex_like")
 _COMPUTED = (
     *("astype", "round", "abs", "clip", "fillna", "ffill", "bfill", "interpolate", "replace", "shift", "diff", "rank"),
     *("cumsum", "cumprod", "cummax", "cummin", "pct_change", "convert_dtypes", "isna", "isnull", "notna", "notnull"),
     *("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow", "radd", "rsub", "rmul", "rdiv", "rtruediv"),
     *("rfloordiv", "rmod", "rpow", "eq", "ne", "lt", "gt", "le", "ge", "combine_first", "between", "autocorr"),
     *("_arith_method", "_cmp_method", "_logical_method", "_inplace_method", "__neg__", "__invert__", "__abs__"),
-    *("tz_localize", "tz_convert", "duplicated", "dot", "factorize"),
+    *("tz_localize", "tz_convert", "dot", "factorize"),
 )
 
 
@@ -51,7 +51,7 @@ def keep(call: Call) -> FrameLineage:
 def compute(call: Call) -> FrameLineage:
     """Each column computed from itself and from what the arguments have."""
     sources = [call.source, *call.others]
-    odd = [one for one in (*call.args, *call.named.values()) if _is_result(one, call)]
+    odd = [one for one in (*call.args, *call.named.values()) if call.is_odd(one)]
     labels = labels_in(call.result)
     columns = {label: _computed(call, label, bool(odd)) for label in labels}
     return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
@@ -65,13 +65,6 @@ def _computed(call: Call, label: Any, is_odd: bool) -> Column:
     )
     column = transform([*([own] if own else []), *others])
     return add_reason(column, LEFT_THE_ENGINE) if is_odd else column
-
-
-def _is_result(value: Any, call: Call) -> bool:
-    """Whether an argument holds values of unknown origin: an array, a number that numpy computed."""
-    if call.find(value) is not None or is_constant(value):
-        return False
-    return type(value).__module__.partition(".")[0] == "numpy" and not isinstance(value, type)
 
 
 def choose(call: Call) -> FrameLineage:
@@ -93,13 +86,12 @@ def _hidden(column: Column, condition: Any) -> Column:
 
 def test_membership(call: Call) -> FrameLineage:
     """`isin`: whether values are among others."""
-    others = call.others
-    columns = {
-        label: decide(
-            transform([call.source.columns.get(label) or value_of(call.source)]), map(value_of, others), CONDITIONAL
-        )
-        for label in labels_in(call.result)
-    }
+    others, is_odd = call.others, call.is_odd(call.argument(0, "values"))
+    columns = {}
+    for label in labels_in(call.result):
+        own = transform([call.source.columns.get(label) or value_of(call.source)])
+        found = decide(own, map(value_of, others), CONDITIONAL)
+        columns[label] = add_reason(found, LEFT_THE_ENGINE) if is_odd else found
     return FrameLineage(
         columns, join_rows([call.source, *others]), join_inputs([call.source, *others]), call.source.index
     )
@@ -122,9 +114,34 @@ def drop_missing(call: Call) -> FrameLineage:
 
 def drop_duplicates(call: Call) -> FrameLineage:
     """Rows that differ in a subset of the columns."""
+    return call.source.with_rows(rows_by(_compared(call), GROUP_BY))
+
+
+def find_duplicates(call: Call) -> FrameLineage:
+    """`duplicated`: whether a row before has the same values in a subset of the columns."""
+    return series_of(call.result.name, transform(_compared(call)), call.source)
+
+
+def _compared(call: Call) -> list[Column]:
     subset = None if is_series(call.owner) else call.argument(0, "subset")
-    keys = labels_of(subset) or list(call.source.columns)
-    return call.source.with_rows(rows_by((pick(call.source, one) for one in keys), GROUP_BY))
+    return [pick(call.source, one) for one in labels_of(subset) or list(call.source.columns)]
+
+
+def sort_index(call: Call) -> FrameLineage:
+    """Rows in the order of the levels of the index; with `axis=1` columns in another order."""
+    if call.argument(0, "axis", 0) in (1, "columns"):
+        return call.source
+    return call.source.with_rows(rows_by(call.source.index.values(), SORT))
+
+
+def sample(call: Call) -> FrameLineage:
+    """Rows by chance; with weights by those."""
+    weights = call.argument(3, "weights")
+    if weights is None:
+        return call.source
+    found = call.find(weights)
+    column = value_of(found) if found else pick(call.source, weights) if isinstance(weights, str) else None
+    return call.source.with_rows(rows_by([column or unknown(LEFT_THE_ENGINE)], FILTER))
 
 
 def map_values(call: Call) -> FrameLineage:
@@ -137,7 +154,9 @@ def map_values(call: Call) -> FrameLineage:
         column = transform([own, *([value_of(lookup)] if lookup else [])])
         if lookup:  # by the labels of its rows
             column = decide(column, lookup.index.values(), CONDITIONAL)
-        columns[label] = add_reason(column, OPAQUE_FUNCTION) if callable(function) and not lookup else column
+        if not lookup and (callable(function) or call.is_odd(function)):
+            column = add_reason(column, OPAQUE_FUNCTION if callable(function) else LEFT_THE_ENGINE)
+        columns[label] = column
     sources = [call.source, *([lookup] if lookup else [])]
     return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
 
@@ -187,16 +206,6 @@ def use_accessor(call: Call) -> FrameLineage | None:
     )
 
 
-def merge_all(call: Call) -> FrameLineage:
-    """`update`: values of another frame where they are there."""
-    other = call.others[0] if call.others else FrameLineage()
-    columns = {
-        label: merge([one, *([other.columns[label]] if label in other.columns else [])])
-        for label, one in call.source.columns.items()
-    }
-    return replace(call.source, columns=columns, rows=call.source.rows | other.rows)
-
-
 BOTH: dict[str, Rule] = {
     **dict.fromkeys(_SAME, keep),
     **dict.fromkeys(_COMPUTED, compute),
@@ -209,7 +218,9 @@ BOTH: dict[str, Rule] = {
     "map": map_values,
     "applymap": map_values,
     "transform": map_values,
-    "update": merge_all,
+    "duplicated": find_duplicates,
+    "sort_index": sort_index,
+    "sample": sample,
     "__array_ufunc__": use_ufunc,
 }
 OF_SERIES: dict[str, Rule] = {

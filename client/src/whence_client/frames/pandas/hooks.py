@@ -62,6 +62,7 @@ class _Hooks:
         self._memory = memory_of(session)
         self._files = Files(self._memory, self._emit)
         self._within = self._memory.calls
+        self._have_values_left = False
 
     def install(self) -> Undo:
         """Put the hooks in place."""
@@ -84,6 +85,7 @@ class _Hooks:
         self._hook_descent()
         self._hook_accessors()
         self._hook_arrays()
+        self._hook_values()
         self._hook_files()
 
         def undo() -> None:
@@ -177,7 +179,8 @@ class _Hooks:
         source = before or FrameLineage()
         if before is None and is_frame(subject) and name != "__init__":
             source = unknown_frame(subject.columns, LEFT_THE_ENGINE)
-        lineage = rule(Call(name, source, subject, args, named, subject if is_inplace else result, self._memory.find))
+        made = subject if is_inplace else result
+        lineage = rule(Call(name, source, subject, args, named, made, self._memory.find, self._have_values_left))
         if lineage is not None:
             self._memory.remember(target, _in_order(lineage, target) if is_frame(target) else lineage)
 
@@ -272,9 +275,27 @@ class _Hooks:
             self._patches.replace(owner, "to_numpy", observe)
             self._patches.replace(owner, "values", lambda original: property(observe(original.fget)))
 
+    def _hook_values(self) -> None:
+        """What takes values of a frame to Python: collections that the job makes afterwards may have them."""
+
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def noting(frame: Any, *args: Any, **named: Any) -> Any:
+                if not getattr(self._within, "call", False) and self._memory.find(frame) is not None:
+                    self._have_values_left = True
+                return original(frame, *args, **named)
+
+            return noting
+
+        for name in ("__iter__", "items", "tolist", "to_list", "to_dict", "unique"):
+            self._patches.replace(self._pandas.Series, name, make)
+        for name in ("iterrows", "itertuples", "to_dict", "to_records"):
+            self._patches.replace(self._pandas.DataFrame, name, make)
+
     def _remember_values(self, frame: Any, values: Any) -> None:
         lineage = self._memory.find(frame)
         if lineage is not None:
+            self._have_values_left = True
             self._memory.remember(values, lineage)
 
     def _hook_files(self) -> None:

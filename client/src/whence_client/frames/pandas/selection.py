@@ -22,7 +22,9 @@ from whence_client.lineage.columns import (
     CONDITIONAL,
     EMPTY,
     FILTER,
+    LEFT_THE_ENGINE,
     NOT_CAPTURED,
+    Column,
     decide,
     merge,
     transform,
@@ -110,7 +112,7 @@ def reset_index(call: Call) -> FrameLineage:
     columns = dict(call.source.columns)
     if is_series(call.owner) and is_frame(call.result):
         columns = {labels_in(call.result)[-1]: value_of(call.source)}
-    other = EMPTY if call.source.inputs and not levels and call.named.get("drop") is not True else unknown(NOT_CAPTURED)
+    other = levels.get(..., EMPTY)  # numbers of rows and names of columns have no source
     made = {label: columns.get(label) or levels.get(_plain(label)) or other for label in labels_in(call.result)}
     return replace(call.source, columns=made, index={})
 
@@ -138,12 +140,20 @@ def _is_label(key: Any) -> bool:
 
 def set_axis(call: Call) -> FrameLineage | None:
     """`frame.columns = [...]`: the same columns under other names."""
-    if not is_frame(call.owner) or call.argument(0, "axis") not in (0, 1):
-        return None
     labels = labels_in(call.owner)
     if len(labels) != len(call.source.columns):
         return None
-    return replace(call.source, columns=dict(zip(labels, call.source.columns.values())))
+    if list(labels) != list(call.source.columns):
+        return replace(call.source, columns=dict(zip(labels, call.source.columns.values())))
+    return replace(call.source, index=_levels_of(call.argument(1, "labels"), call))
+
+
+def _levels_of(labels: Any, call: Call) -> dict[Any, Column]:
+    """The levels of an index that was set: of a column, of numbers, or of values that are not known."""
+    found = call.find(labels)
+    if found is not None:
+        return {getattr(labels, "name", None): value_of(found)}
+    return {} if type(labels).__name__ in ("range", "RangeIndex") else {...: unknown(LEFT_THE_ENGINE)}
 
 
 def explode(call: Call) -> FrameLineage:

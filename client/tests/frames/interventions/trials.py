@@ -1,0 +1,141 @@
+"""One random pipeline: captured once, then run again over inputs with one column changed, to see which outputs move."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from client.tests.frames.interventions.draws import Draws, Step
+from client.tests.frames.interventions.tables import Tables, changes_of, make_tables, write_tables
+from client.tests.frames.sessions import reasons_of
+
+Outputs = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A library: its steps, how it reads the inputs, writes the last frame, and shows the columns of that."""
+
+    steps: Sequence[Step]
+    read: Callable[[Path], Any]
+    write: Callable[[Any, Path], None]
+    show: Callable[[Any], Outputs]
+    errors: tuple[type[Exception], ...]
+    """What steps that do not fit together raise, `Unfit` among them."""
+
+
+@dataclass
+class Trial:
+    """A pipeline and what it showed: `missed` influences are neither in the lineage nor announced."""
+
+    seed: int
+    steps: tuple[str, ...]
+    seen: int = 0
+    announced: int = 0
+    missed: list[tuple[str, str]] = field(default_factory=list)
+
+
+class Pipeline:
+    """The pipeline of a seed in a folder of its own. Its first steps are, over all seeds, all steps in turn."""
+
+    def __init__(self, engine: Engine, seed: int, folder: Path) -> None:
+        self.engine, self.seed, self.folder = engine, seed, folder
+        self.tables = make_tables(seed)
+        self._draws = Draws(seed, folder)
+
+    def run(self) -> Any:
+        """The last frame of the inputs that are there. The same is drawn each time."""
+        self._draws.rewind()
+        frame, other = (self.engine.read(self.folder / f"{name}.parquet") for name in ("left", "right"))
+        for step in self.steps():
+            frame = step(self._draws, frame, other)
+        return frame
+
+    def steps(self) -> list[Step]:
+        """The steps; draws them."""
+        some, draws = self.engine.steps, self._draws
+        draws.rewind()
+        return [some[self.seed % len(some)], *(draws.one(some) for _ in range(draws.number(1, 4)))]
+
+    def rerun(self, tables: Tables) -> Outputs | None:
+        """The columns of the last frame of these inputs; None if the steps do not fit them."""
+        write_tables(self.folder, tables)
+        try:
+            return self.engine.show(self.run())
+        except self.engine.errors:
+            return None
+
+
+def run_trial(pipeline: Pipeline, install: Callable[[], Callable[[], None]], events: list[Any]) -> Trial | None:
+    """Run a pipeline; None if its steps do not fit together. `install` puts captures in place and gives their undo."""
+    engine = pipeline.engine
+    write_tables(pipeline.folder, pipeline.tables)
+    events.clear()
+    undo = install()
+    try:
+        last = pipeline.run()
+        before = engine.show(last)
+        engine.write(last, pipeline.folder / "out.parquet")
+    except engine.errors:
+        return None
+    finally:
+        undo()
+    return observe(pipeline, before, *compose(events))
+
+
+def observe(pipeline: Pipeline, before: Outputs, sources: dict[str, set[str]], announced: set[str]) -> Trial:
+    """Change one input column after the other, and compare what moves with what the lineage says."""
+    trial = Trial(pipeline.seed, tuple(one.__name__ for one in pipeline.steps()))
+    assert pipeline.rerun(pipeline.tables) == before, f"the capture changed the result of {trial}"
+    for changed, tables in changes_of(pipeline.tables, pipeline.seed):
+        after = pipeline.rerun(tables)
+        if after is not None:
+            _compare(trial, changed, before, after, sources, announced)
+    return trial
+
+
+def _compare(
+    trial: Trial, changed: str, before: Outputs, after: Outputs, sources: dict[str, set[str]], announced: set[str]
+) -> None:
+    for moved in (one for one in before if before[one] != after.get(one)):
+        trial.seen += 1
+        if changed in sources[moved]:
+            continue
+        if moved in announced:
+            trial.announced += 1
+        else:
+            trial.missed.append((changed, moved))
+
+
+def compose(events: Sequence[Any]) -> tuple[dict[str, set[str]], set[str]]:
+    """The sources of each column of the last output, through files that were written before; and announced columns."""
+    known: dict[tuple[str, str], tuple[dict[str, set[str]], set[str]]] = {}
+    for event in events:
+        output = event["outputs"][0]
+        known[output["namespace"], output["name"]] = _of_output(event, output, known)
+    return known[events[-1]["outputs"][0]["namespace"], events[-1]["outputs"][0]["name"]]
+
+
+def _of_output(event: Any, output: Any, known: dict[Any, Any]) -> tuple[dict[str, set[str]], set[str]]:
+    lineage = output["facets"].get("columnLineage", {})
+    announced = {name for name, reason in reasons_of(event).items() if reason != "no_source"}
+    sources: dict[str, set[str]] = {}
+    for name in (one["name"] for one in output["facets"]["schema"]["fields"]):
+        sources[name] = set()
+        for one in (*lineage.get("dataset", ()), *lineage.get("fields", {}).get(name, {}).get("inputFields", ())):
+            upstream, doubts = known.get((one["namespace"], one["name"]), ({}, set()))
+            sources[name] |= upstream.get(one["field"], {f"{Path(one['name']).stem}.{one['field']}"})
+            if one["field"] in doubts:
+                announced.add(name)
+    return sources, announced
+
+
+def summarize(trials: Sequence[Trial]) -> str:
+    """A report for a person: counts, and the steps of pipelines that missed something."""
+    seen, announced = sum(one.seen for one in trials), sum(one.announced for one in trials)
+    missed = [(one.seed, one.steps, changed, moved) for one in trials for changed, moved in one.missed]
+    lines = [
+        f"{len(trials)} pipelines, {seen} influences seen, {seen - announced - len(missed)} in the lineage, "
+        f"{announced} announced, {len(missed)} missed"
+    ]
+    return "\n".join([*lines, *(f"  {one}" for one in missed)])
