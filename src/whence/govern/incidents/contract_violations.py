@@ -1,12 +1,13 @@
 """The violations of all contracts in a store at a time, read for many datasets together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 from whence.govern.contracts.evaluation.observations import Observed, has_rules, ids_of, read_reports, read_runs
 from whence.govern.contracts.evaluation.quality import CheckResult, Report
 from whence.govern.contracts.evaluation.service_levels import LastWrite
+from whence.govern.contracts.evaluation.silent_sources import SilentTime, read_silent_times
 from whence.govern.contracts.evaluation.violations import ObservedHistory, Violation, find_violations
 from whence.model.catalog import Window
 from whence.model.events import RunState
@@ -20,7 +21,9 @@ from whence.query.questions.dropped_datasets import DroppedDatasets
 from whence.store.status.check_streaks import CheckedResult
 
 MOST_REPORTS = 2_000
-"""Reports, and writes, that are read for one dataset: the latest."""
+"""Reports, and writes, that are read for one dataset at first: the latest."""
+MOST_READ = 256_000
+"""Reports that are read for one dataset to find from when on a rule is violated."""
 _TOGETHER = 20_000
 """Reports, and writes, that are read for several datasets together. If they have more, each is read for itself."""
 _AT_ONCE = 50
@@ -34,15 +37,33 @@ class ContractGraph(Observed, DroppedDatasets, Protocol):
     """A graph with what is observed of datasets, and with their drops."""
 
 
-def read_violations(
-    catalog: Catalog, graph: ContractGraph, results: Iterable[CheckedResult], at: int
-) -> Iterator[Violation]:
-    """The violations that were known at a time (µs). Those of a dropped dataset ended when it was dropped. `results`:
-    of all checks, in order.
+class _Span(NamedTuple):
+    """Violations that ended before `since` do not count; what was known at `at` does (µs)."""
+
+    since: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedContract:
+    """The violations of the contract of a dataset, and when its source was silent. `reach`: from when on all reports
+    and writes were read (µs).
+    """
+
+    dataset: DatasetName
+    violations: Sequence[Violation]
+    silent: Sequence[SilentTime]
+    reach: int
+
+
+def read_judged_contracts(
+    catalog: Catalog, graph: ContractGraph, results: Iterable[CheckedResult], at: int, since: int
+) -> Iterator[JudgedContract]:
+    """All contracts as they were known at a time (µs). Violations of a dropped dataset ended when it was dropped. Those
+    that ended before `since` (µs) may be left out, or begin later than they did. `results`: of all checks, in order.
     """
     carriers = {id_ for facet in CARRIERS for id_ in catalog.carrying(facet) if kind_of(id_) is Kind.DATASET}
-    for _, found in _judge(catalog, graph, _contracted(catalog, carriers), results, at):
-        yield from found
+    yield from _judge(catalog, graph, _contracted(catalog, carriers), results, _Span(since, at))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +86,10 @@ def read_recent_violations(
         for one in page.found
         for assertion in one.checks
     ]
-    judged = list(_judge(catalog, graph, contracted, results, until))
-    found = [one for _, some in judged for one in some if since < one.since]
+    judged = list(_judge(catalog, graph, contracted, results, _Span(since, until)))
+    found = [one for each in judged for one in each.violations if since < one.since]
     ordered = sorted(found, key=lambda one: (-one.since, str(one.dataset), one.verdict.rule, one.verdict.column))
-    reaches = [*map(_reach_of_checks, pages), *(_reach(seen) for seen, _ in judged)]
+    reaches = [*map(_reach_of_checks, pages), *(each.reach for each in judged)]
     return RecentViolations(found=tuple(ordered), complete=max(reaches, default=0) <= since)
 
 
@@ -79,11 +100,13 @@ def _reach_of_checks(page: ChecksPage) -> int:
     return min((one.time for one in page.found), default=FOREVER)
 
 
-def _reach(seen: ObservedHistory) -> int:
-    """The time from which on all reports and writes were read."""
-    reports = seen.reports[-1].time if len(seen.reports) >= MOST_REPORTS else 0
-    writes = seen.writes[0].time if len(seen.writes) >= MOST_REPORTS else 0
-    return max(reports, writes)
+def _reach(reports: Sequence[Report], limit: int) -> int:
+    """The time from which on all reports were read, of at most so many."""
+    return reports[-1].time if len(reports) >= limit else 0
+
+
+def _reach_of_writes(seen: ObservedHistory) -> int:
+    return seen.writes[0].time if len(seen.writes) >= MOST_REPORTS else 0
 
 
 def _judge(
@@ -91,19 +114,48 @@ def _judge(
     graph: ContractGraph,
     contracted: Sequence[ContractedDataset],
     results: Iterable[CheckedResult],
-    at: int,
-) -> Iterator[tuple[ObservedHistory, Sequence[Violation]]]:
-    """What was observed of each dataset, and its violations."""
+    span: _Span,
+) -> Iterator[JudgedContract]:
+    """The violations of each contract."""
     checks: dict[int, list[CheckedResult]] = {}
     for result in results:
         checks.setdefault(result.dataset_id, []).append(result)
     for first in range(0, len(contracted), _AT_ONCE):
         some = contracted[first : first + _AT_ONCE]
-        histories = _observe(catalog, graph, some, checks, at)
+        histories = _observe(catalog, graph, some, checks, span)
         for one in some:
-            found = find_violations(one, histories[one.name], at)
-            dropped_at = graph.dropped_at(node_id(one.name), at) if found else None
-            yield histories[one.name], list(_until_dropped(found, dropped_at))
+            seen, reach = _with_beginnings(graph, one, histories[one.name], span)
+            found = find_violations(one, seen, span.at)
+            dropped_at = graph.dropped_at(node_id(one.name), span.at) if found else None
+            yield JudgedContract(
+                dataset=one.name,
+                violations=list(_until_dropped(found, dropped_at)),
+                silent=seen.silent,
+                reach=max(reach, _reach_of_writes(seen)),
+            )
+
+
+def _with_beginnings(
+    graph: Observed, one: ContractedDataset, seen: ObservedHistory, span: _Span
+) -> tuple[ObservedHistory, int]:
+    """What was observed, with older reports until the beginning of each violation is known: the last good report before
+    it names its incident, so another one must not take its place as the latest reports move on. And the time from which
+    on all reports were read (µs).
+    """
+    begin = min((version.applied_at for version in one.versions), default=0)
+    limit = max(len(seen.reports), MOST_REPORTS)
+    while (reach := _reach(seen.reports, limit)) > begin and limit < MOST_READ:
+        if not _is_cut(find_violations(one, seen, span.at), span):
+            break
+        limit *= 4
+        ids = ids_of(graph, [one.name])[one.name]
+        seen = replace(seen, reports=tuple(read_reports(graph, ids, span.at, limit)))
+    return seen, reach
+
+
+def _is_cut(found: Iterable[Violation], span: _Span) -> bool:
+    """Whether a violation that counts has no good report before it, among the reports that were read."""
+    return any(one.good_at == 0 and (one.until is None or one.until > span.since) for one in found)
 
 
 def _contracted(catalog: Catalog, dataset_ids: Iterable[int]) -> Sequence[ContractedDataset]:
@@ -126,20 +178,23 @@ def _observe(
     graph: Observed,
     datasets: Sequence[ContractedDataset],
     checks: Mapping[int, Sequence[CheckedResult]],
-    at: int,
+    span: _Span,
 ) -> Mapping[DatasetName, ObservedHistory]:
     ids = ids_of(graph, [one.name for one in datasets])
     ruled = {one.name: ids[one.name] for one in datasets if any(map(has_rules, one.versions))}
     levelled = {one.name: ids[one.name] for one in datasets if any(each.levels for each in one.versions)}
     schemas = list(graph.schemas({id_ for some in ids.values() for id_ in some}))
-    reports, writes = _reports(graph, ruled, at), _writes(catalog, levelled, at)
+    reports, writes = _reports(graph, ruled, span.at), _writes(catalog, levelled, span.at)
     checked = _check_results(graph, ruled, checks)
+    named = {one.name: one for one in datasets}
+    silent = {name: read_silent_times(catalog, named[name], some, span.at) for name, some in writes.items()}
     return {
         name: ObservedHistory(
             schemas=tuple(row for row in schemas if row.dataset_id in some),
             reports=reports.get(name, ()),
             checks=checked.get(name, ()),
             writes=writes.get(name, ()),
+            silent=silent.get(name, ()),
         )
         for name, some in ids.items()
     }

@@ -7,7 +7,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from whence.govern.contracts.evaluation.observations import ids_of
-from whence.govern.incidents.contract_violations import ContractGraph, read_violations
+from whence.govern.contracts.evaluation.violations import Violation
+from whence.govern.incidents.contract_violations import ContractGraph, read_judged_contracts
 from whence.govern.incidents.findings import Finding, findings_at
 from whence.govern.incidents.fold import fold_incidents
 from whence.govern.incidents.incident import HOUR, Act, Incident, Recorded, UpstreamRelation
@@ -26,6 +27,7 @@ from whence.govern.incidents.sources import (
     Failure,
     check_findings,
     contract_findings,
+    contract_silence_findings,
     datasets_of_silences,
     failure_findings,
     silence_findings,
@@ -137,9 +139,13 @@ def compute_incidents(catalog: Catalog, graph: ContractGraph, streaks: Streaks, 
 
 def _read_findings(catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int) -> Iterator[Finding]:
     objectives = list_transitions(catalog, until=at)
-    of_data = list(_findings_of_data(catalog, graph, streaks, at, objectives))
+    contracts = list(read_judged_contracts(catalog, graph, streaks.checks.results, at, at - LOOKBACK))
+    violations = [each for one in contracts for each in one.violations]
+    of_data = list(_findings_of_data(catalog, graph, streaks, (objectives, violations), at))
     yield from of_data
     yield from silence_findings(objectives, read_tiers(graph, datasets_of_silences(objectives)))
+    silent = [(one.dataset, time) for one in contracts for time in one.silent]
+    yield from contract_silence_findings(silent, read_tiers(graph, {name for name, _ in silent}))
     transitions = list_rule_transitions(catalog, until=at)
     yield from policy_findings(transitions)
     yield from lineage_findings(transitions)
@@ -147,11 +153,15 @@ def _read_findings(catalog: Catalog, graph: ContractGraph, streaks: Streaks, at:
 
 
 def _findings_of_data(
-    catalog: Catalog, graph: ContractGraph, streaks: Streaks, at: int, objectives: Sequence[Transition]
+    catalog: Catalog,
+    graph: ContractGraph,
+    streaks: Streaks,
+    rules: tuple[Sequence[Transition], Sequence[Violation]],
+    at: int,
 ) -> Iterator[Finding]:
+    objectives, violations = rules
     yield from slo_findings(objectives, _columns_of_slos(catalog, at))
     failures = list(_failures(catalog, graph, streaks.runs.found))
-    violations = list(read_violations(catalog, graph, streaks.checks.results, at))
     failed = list(_check_failures(graph, streaks.checks.found))
     ids = ids_of(graph, sorted({one.dataset for one in failed} | {one.dataset for one in violations}))
     checks = list(without_contracted(failed, violations, ids))

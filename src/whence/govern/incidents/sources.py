@@ -8,6 +8,7 @@ tier 1, else a ticket.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from whence.govern.contracts.evaluation.silent_sources import SilentTime
 from whence.govern.contracts.evaluation.violations import Violation
 from whence.govern.incidents.findings import Finding, FindingKind, finding_id
 from whence.govern.slos.evaluation.facts import is_of_silence
@@ -230,6 +231,27 @@ def silence_findings(transitions: Iterable[Transition], tiers: Mapping[DatasetNa
         if found is not None:
             current[one.record.slo] = found
     yield from current.values()
+
+
+def contract_silence_findings(
+    times: Iterable[tuple[DatasetName, SilentTime]], tiers: Mapping[DatasetName, int]
+) -> Iterator[Finding]:
+    """The findings of silent sources of datasets whose contract promises a service level: one for each silent time."""
+    for dataset, one in times:
+        is_page = tiers.get(dataset) == PAGING_TIER
+        yield Finding(
+            id=finding_id(FindingKind.CAPTURE, dataset, "contract", str(one.written)),
+            kind=FindingKind.CAPTURE,
+            rule=_REPORTS,
+            dataset=dataset,
+            since=one.since,
+            until=one.until,
+            ticket_since=one.since,
+            page_since=one.since if is_page else None,
+            notify_rule=_rule("its source is silent", is_page=is_page),
+            reason=one.reason,
+            source=f"{FindingKind.CAPTURE} {one.reason}",
+        )
 
 
 def _silence_finding(one: Transition, tiers: Mapping[DatasetName, int]) -> Finding | None:

@@ -16,6 +16,7 @@ from whence.store.connection.engine import open_store, reading, sqlite_url
 from whence.store.ingest.retention_summary import RetentionHorizon
 from whence.store.lifecycle.purge import enforce_horizon
 from whence.store.migrations.migrate import migrate
+from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
 HOUR = 3_600_000_000
@@ -52,7 +53,9 @@ def engine(tmp_path: Path) -> Engine:
 def find(engine: Engine, until: int, since: int | None = None, applied: int = 0) -> Transitions:
     with reading(engine) as connection:
         begin = None if since is None else since * HOUR
-        return find_transitions(StoreGraph(connection), contracted(applied), until * HOUR, begin)
+        return find_transitions(
+            StoreCatalog(connection), StoreGraph(connection), contracted(applied), until * HOUR, begin
+        )
 
 
 def hours(found: Transitions) -> list[int]:

@@ -1,11 +1,12 @@
 """Contracts of datasets with their evaluations, over the ports of `query`: for the API and the command line alike."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.govern.contracts.evaluation.judge import judge_rules
 from whence.govern.contracts.evaluation.observations import Observed, ObservedData, observe
 from whence.govern.contracts.evaluation.schema import Evaluation, evaluate_contract
+from whence.govern.contracts.evaluation.silent_sources import read_silent_times, reason_at
 from whence.govern.contracts.evaluation.transitions import Transition, find_transitions
 from whence.govern.contracts.evaluation.verdicts import Outcome, RuleVerdict
 from whence.model.catalog import Entry, entry_sort_key
@@ -34,13 +35,16 @@ from whence.query.rendering.contracts import (
 
 def list_contracts(catalog: Catalog, graph: Observed, entries: Sequence[Entry], now: int) -> list[DatasetContract]:
     """The contracts that hold now (µs) for these datasets, each with the number of its violations."""
-    return list(_contracts(contracted_datasets(catalog, entries), graph, now))
+    return list(_contracts(catalog, contracted_datasets(catalog, entries), graph, now))
 
 
-def _contracts(datasets: Sequence[ContractedDataset], graph: Observed, now: int) -> Iterator[DatasetContract]:
+def _contracts(
+    catalog: Catalog, datasets: Sequence[ContractedDataset], graph: Observed, now: int
+) -> Iterator[DatasetContract]:
     held = {one.name: version for one in datasets if (version := one.at()) is not None}
+    named = {one.name: one for one in datasets}
     for name, data in observe(graph, held, None).items():
-        found = evaluate(held[name], data, now)
+        found = evaluate(held[name], _with_silence(catalog, named[name], data, now), now)
         yield contract_document(name, held[name], count_violations(found), count_unevaluated(found))
 
 
@@ -55,13 +59,21 @@ def contract_history(
     held, until = dataset.at(at), now if at is None else at
     found = None
     if held is not None:
-        found = _document(evaluate(held, observe(graph, {name: held}, at)[name], until))
-    changes = _transitions(graph, dataset, until) if transitions else None
+        data = _with_silence(catalog, dataset, observe(graph, {name: held}, at)[name], until)
+        found = _document(evaluate(held, data, until))
+    changes = _transitions(catalog, graph, dataset, until) if transitions else None
     return history_document(dataset, at, found, changes)
 
 
-def _transitions(graph: Observed, dataset: ContractedDataset, until: int) -> ContractTransitions:
-    found = find_transitions(graph, dataset, until)
+def _with_silence(catalog: Catalog, dataset: ContractedDataset, data: ObservedData, at: int) -> ObservedData:
+    """The observations, and whether the source of the dataset is silent at a time (µs)."""
+    if data.written is None:
+        return data
+    return replace(data, silent=reason_at(read_silent_times(catalog, dataset, [data.written], at), at))
+
+
+def _transitions(catalog: Catalog, graph: Observed, dataset: ContractedDataset, until: int) -> ContractTransitions:
+    found = find_transitions(catalog, graph, dataset, until)
     known_from = None if found.known_from is None else iso(found.known_from)
     return {
         "complete": known_from is None,

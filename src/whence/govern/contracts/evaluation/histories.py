@@ -37,7 +37,7 @@ class EvaluatedContracts:
     def changes(self, dataset_id: int, since: int, until: int) -> ContractChanges:
         """The changes of the contract of a dataset after `since` and not after `until` (µs)."""
         (dataset,) = contracted_datasets(self.catalog, list(self.catalog.entries([dataset_id]).values()))
-        found = find_transitions(self.graph, dataset, until, since)
+        found = find_transitions(self.catalog, self.graph, dataset, until, since)
         events = self._events(dataset_id)
         rules = [_rule_change(one, events) for one in found.found if one.time > since]
         versions = _version_changes(dataset, events, since, until)

@@ -9,4 +9,4 @@ from whence.query.lookup.contracts import ContractVersion
 
 def judge_rules(held: ContractVersion, data: ObservedData, at: int) -> tuple[RuleVerdict, ...]:
     """Judge the quality rules and the service levels of a version at a time (µs)."""
-    return (*judge_quality(held, data.reports, data.checks), *judge_levels(held, data.written, at))
+    return (*judge_quality(held, data.reports, data.checks), *judge_levels(held, data.written, at, data.silent))

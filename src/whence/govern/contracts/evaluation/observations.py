@@ -26,12 +26,16 @@ class Observed(Past, Measured, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedData:
-    """What is known of a dataset. `columns`: name → type; the reports and checks: the latest first."""
+    """What is known of a dataset. `columns`: name → type; the reports and checks: the latest first.
+
+    `silent`: why nobody knows whether it was written after that; empty: it is known.
+    """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     reports: tuple[Report, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     written: LastWrite | None = None
+    silent: str = ""
 
 
 def observe(

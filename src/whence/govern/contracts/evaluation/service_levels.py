@@ -27,9 +27,11 @@ class LastWrite:
     run: RunName | None
 
 
-def judge_levels(held: ContractVersion, written: LastWrite | None, at: int) -> tuple[RuleVerdict, ...]:
-    """Judge the service levels of a version at a time (µs)."""
-    return tuple(_judge(one, written, at) for one in held.levels if _name(one) not in _DATES)
+def judge_levels(
+    held: ContractVersion, written: LastWrite | None, at: int, silent: str = ""
+) -> tuple[RuleVerdict, ...]:
+    """Judge the service levels of a version at a time (µs). `silent`: why nobody knows whether it was written later."""
+    return tuple(_judge(one, written, at, silent) for one in held.levels if _name(one) not in _DATES)
 
 
 def deadlines(held: ContractVersion, written: LastWrite) -> Iterator[int]:
@@ -48,7 +50,7 @@ def _limit(level: PromisedLevel) -> float | None:
     return float(level.value * seconds)
 
 
-def _judge(level: PromisedLevel, written: LastWrite | None, at: int) -> RuleVerdict:
+def _judge(level: PromisedLevel, written: LastWrite | None, at: int, silent: str) -> RuleVerdict:
     name, limit = _name(level), _limit(level)
     if name not in _WRITTEN | _AGE:
         return _not_evaluated(level, _UNKNOWN.get(name, "no run reports it"))
@@ -60,6 +62,8 @@ def _judge(level: PromisedLevel, written: LastWrite | None, at: int) -> RuleVerd
     # The values of a column are at least as old as the write that brought them.
     found = Range(age, float("inf") if name in _AGE and "." in level.element else age)
     answer = fulfils({_LIMIT: limit}, found)
+    if silent and answer is False:
+        return _not_evaluated(level, silent)
     return RuleVerdict(
         rule=level.property,
         column=_column(level),

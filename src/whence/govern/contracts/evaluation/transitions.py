@@ -6,7 +6,7 @@ depends on. Nothing is stored, so a late event moves a transition as it moves ev
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.govern.contracts.evaluation.judge import judge_rules
 from whence.govern.contracts.evaluation.observations import (
@@ -17,9 +17,11 @@ from whence.govern.contracts.evaluation.observations import (
 )
 from whence.govern.contracts.evaluation.schema import evaluate_contract
 from whence.govern.contracts.evaluation.service_levels import LastWrite, deadlines
+from whence.govern.contracts.evaluation.silent_sources import SilentTime, read_silent_times, reason_at
 from whence.govern.contracts.evaluation.verdicts import Outcome, RuleVerdict
 from whence.model.names import DatasetName
 from whence.query.lookup.contracts import ContractedDataset, ContractVersion
+from whence.query.ports.catalog import Catalog
 
 MOST_TIMES = 50
 """The times at which a contract is evaluated for one answer: the latest."""
@@ -54,15 +56,20 @@ class Transitions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Times:
-    """Times (µs), ascending, at which to evaluate. `known_from`: the first of them, if there may be others before."""
+    """Times (µs), ascending, at which to evaluate. `known_from`: the first of them, if there may be others before.
+    `silent`: when nobody knew whether the dataset was written.
+    """
 
     every: Sequence[int]
     known_from: int | None = None
+    silent: Sequence[SilentTime] = ()
 
 
-def find_transitions(graph: Observed, dataset: ContractedDataset, until: int, since: int | None = None) -> Transitions:
+def find_transitions(
+    catalog: Catalog, graph: Observed, dataset: ContractedDataset, until: int, since: int | None = None
+) -> Transitions:
     """The transitions of a dataset's contract until a time (µs), and only those after `since` if it is given."""
-    times = _times(graph, dataset, until)
+    times = _times(catalog, graph, dataset, until)
     # The last evaluation not after `since` is the state from which the first transition comes.
     wanted = times.every if since is None else times.every[max(bisect_right(times.every, since) - 1, 0) :]
     chosen = wanted[-MOST_TIMES:]
@@ -73,7 +80,7 @@ def find_transitions(graph: Observed, dataset: ContractedDataset, until: int, si
     found = list[Transition]()
     before: States | None = {} if is_whole else None
     for time in chosen:
-        after = _states(graph, dataset, time)
+        after = _states(graph, dataset, time, times.silent)
         if before is not None:
             found += _changes(time, before, after)
         before = after
@@ -84,7 +91,7 @@ def _order(one: Transition) -> tuple[int, str, str]:
     return (-one.time, one.column, one.rule)
 
 
-def _times(graph: Observed, dataset: ContractedDataset, until: int) -> _Times:
+def _times(catalog: Catalog, graph: Observed, dataset: ContractedDataset, until: int) -> _Times:
     """When what the contract depends on changed, and when a service level ran out; from when on these are all."""
     versions = [one for one in dataset.versions if one.applied_at <= until]
     if not versions:
@@ -93,15 +100,19 @@ def _times(graph: Observed, dataset: ContractedDataset, until: int) -> _Times:
     reports, reports_from = times_of_reports(graph, dataset.name, until, MOST_TIMES)
     writes, writes_from = _writes(graph, dataset.name, until, first) if _has_levels(versions) else ((), None)
     ends = (end for version in versions for write in writes for end in deadlines(version, write))
-    times = {*reports, *(write.time for write in writes), *ends}
+    silent = read_silent_times(catalog, dataset, sorted(writes, key=lambda one: one.time), until)
+    heard = (one.until for one in silent if one.until is not None)
+    times = {*reports, *(write.time for write in writes), *ends, *heard}
     starts = (reports_from, writes_from, graph.runs_forgotten_before())
     known_from = max((one for one in starts if one is not None and one > first), default=None)
     every = {one for one in times if first < one <= until} | {one.applied_at for one in versions}
     if known_from is None:
-        return _Times(every=sorted(every))
+        return _Times(every=sorted(every), silent=silent)
     # What holds there is what the first transition comes from.
     return _Times(
-        every=sorted(one for one in {*every, known_from} if known_from <= one <= until), known_from=known_from
+        every=sorted(one for one in {*every, known_from} if known_from <= one <= until),
+        known_from=known_from,
+        silent=silent,
     )
 
 
@@ -122,11 +133,11 @@ def _writes(graph: Observed, name: DatasetName, until: int, since: int) -> tuple
     return found, None if write is None else found[-1].time
 
 
-def _states(graph: Observed, dataset: ContractedDataset, at: int) -> States:
+def _states(graph: Observed, dataset: ContractedDataset, at: int, silent: Sequence[SilentTime]) -> States:
     held = dataset.at(at)
     if held is None:
         return {}
-    data = observe(graph, {dataset.name: held}, at)[dataset.name]
+    data = replace(observe(graph, {dataset.name: held}, at)[dataset.name], silent=reason_at(silent, at))
     verdicts = (*judge_columns(held, data.columns), *judge_rules(held, data, at))
     return {(one.rule, one.column.casefold()): one for one in verdicts}
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from whence.govern.contracts.evaluation.quality import CheckResult, Report, judge_each
 from whence.govern.contracts.evaluation.service_levels import LastWrite, deadlines, judge_levels
+from whence.govern.contracts.evaluation.silent_sources import SilentTime, reason_at
 from whence.govern.contracts.evaluation.transitions import judge_columns
 from whence.govern.contracts.evaluation.verdicts import Outcome, RuleVerdict
 from whence.model.graph import SchemaRow
@@ -27,13 +28,14 @@ Entry = tuple[int, RuleVerdict | None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedHistory:
     """What was observed of a dataset. Reports and checks: the latest first; schemas in any order; writes: the earliest
-    first.
+    first. `silent`: when nobody knew whether it was written.
     """
 
     schemas: tuple[SchemaRow, ...] = ()
     reports: tuple[Report, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     writes: tuple[LastWrite, ...] = ()
+    silent: tuple[SilentTime, ...] = ()
 
 
 NOTHING = ObservedHistory()
@@ -99,7 +101,7 @@ def _judge(held: ContractVersion, seen: ObservedHistory, begin: int, end: int) -
             found.setdefault(_key(one.rule, one.column), []).append((time, one))
     for rule, verdicts in judge_each(held, seen.reports, seen.checks):
         found[_key(rule.name, rule.column)] = list(_within(verdicts, begin, end))
-    for time, one in _judge_levels(held, seen.writes, begin, end):
+    for time, one in _judge_levels(held, seen, begin, end):
         found.setdefault(_key(one.rule, one.column), []).append((time, one))
     return found
 
@@ -113,14 +115,16 @@ def _schema_times(schemas: Iterable[SchemaRow]) -> Iterator[int]:
 
 
 def _judge_levels(
-    held: ContractVersion, writes: Sequence[LastWrite], begin: int, end: int
+    held: ContractVersion, seen: ObservedHistory, begin: int, end: int
 ) -> Iterator[tuple[int, RuleVerdict]]:
     if not held.levels:
         return
-    written = [one.time for one in writes]
-    for time in _between(_level_times(held, writes), begin, end):
+    writes, written = seen.writes, [one.time for one in seen.writes]
+    heard = (one.until for one in seen.silent if one.until is not None)
+    for time in _between((*_level_times(held, writes), *heard), begin, end):
         place = bisect_right(written, time)
-        for verdict in judge_levels(held, writes[place - 1] if place else None, time):
+        silent = reason_at(seen.silent, time)
+        for verdict in judge_levels(held, writes[place - 1] if place else None, time, silent):
             yield time, verdict
 
 
