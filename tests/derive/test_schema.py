@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary, SmallInteger, Table, Text
 
-from whence.derive.reading.record import read_record
+from whence.derive.reading.record import read_records
 from whence.derive.writing.chunk_facts import ChunkFacts, collect_facts
 from whence.log import Kind, Position, Record
 from whence.openlineage.accept import seal
@@ -56,7 +56,7 @@ def facts() -> ChunkFacts:
     """What one event of each kind and state says, and a record that was rejected."""
     runs = [{**EVENT, "eventType": state, "run": {**RUN, "facets": {"parent": PARENT}}} for state in STATES]
     records = [record(place, body) for place, body in enumerate([*runs, EVENT])]
-    return collect_facts(map(read_record, [*records, record(len(records), EVENT, Kind.QUARANTINED)]))
+    return collect_facts(read_records([*records, record(len(records), EVENT, Kind.QUARANTINED)]))
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)

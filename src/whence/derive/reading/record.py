@@ -1,10 +1,12 @@
-"""Stage 1, read: a log record as what it says, by the same pure reader as the collector's."""
+"""Stage 1, read: log records as what they say, by the same pure reader as the collector's."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whence.derive.reading.flat_event import FlatEvent, flatten_event
 from whence.errors import EventError
 from whence.log import Kind, Record
+from whence.model.events import Event
 from whence.model.ids import event_id, event_id_rest
 from whence.openlineage.read import read_accepted
 
@@ -21,19 +23,40 @@ class Reading:
     content: FlatEvent | str | None
 
 
-def read_record(record: Record, *, reads_sql: bool = True) -> Reading:
-    """Read a record, with `reads_sql` including the lineage in its event's SQL."""
-    content = _read_content(record, reads_sql=reads_sql)
-    return Reading(record.position.as_int, event_id(record.key), event_id_rest(record.key), content)
+def read_records(records: Sequence[Record], *, reads_sql: bool = True) -> list[Reading]:
+    """Read records, with `reads_sql` including the lineage in their events' SQL.
+
+    One step for all records, then the next: event by event the same takes a quarter more time, since the two steps'
+    code and caches do not fit into the processor's fast memory together.
+    """
+    contents = [_read_content(record) for record in records]
+    return [
+        Reading(
+            record.position.as_int,
+            event_id(record.key),
+            event_id_rest(record.key),
+            _flatten(content, reads_sql=reads_sql),
+        )
+        for record, content in zip(records, contents, strict=True)
+    ]
 
 
-def _read_content(record: Record, *, reads_sql: bool) -> FlatEvent | str | None:
+def _read_content(record: Record) -> Event | str | None:
     match record.kind:
         case Kind.RECEIPT:
             return None
         case Kind.QUARANTINED:
             return f"{record.pointer or '/'}: {record.reason}"
     try:
-        return flatten_event(read_accepted(record.payload), reads_sql=reads_sql)
+        return read_accepted(record.payload)
+    except EventError as error:
+        return str(error)
+
+
+def _flatten(content: Event | str | None, *, reads_sql: bool) -> FlatEvent | str | None:
+    if content is None or isinstance(content, str):
+        return content
+    try:
+        return flatten_event(content, reads_sql=reads_sql)
     except EventError as error:
         return str(error)

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DataError
 from whence.derive.reading.chunks import split_chunks
 from whence.derive.reading.flat_event import FlatEvent
 from whence.derive.reading.garbage_collection import pause_collection
-from whence.derive.reading.record import Reading, read_record
+from whence.derive.reading.record import Reading, read_records
 from whence.derive.reading.transform import Transform
 from whence.derive.rows.sql_selection import is_enrichment_enabled
 from whence.derive.writing.chunk_facts import collect_facts
@@ -53,7 +53,7 @@ def merge_records(engine: Engine, records: Iterable[Record]) -> None:
     reads_sql = is_enrichment_enabled()
     for chunk in split_chunks(records, (lambda _: 1, CHUNK_RECORDS), (lambda one: len(one.payload), CHUNK_BYTES)):
         with pause_collection():
-            merge_chunk(engine, [read_record(record, reads_sql=reads_sql) for record in chunk])
+            merge_chunk(engine, read_records(chunk, reads_sql=reads_sql))
 
 
 def merge_chunk(engine: Engine, chunk: Sequence[Reading]) -> None:
