@@ -30,7 +30,7 @@ class Representatives:
 
     def learn(self, ends: Iterable[tuple[int, int]]) -> None:
         """Read the aliases of (node id, its dataset's id; 0 for a job), for `canonical` and `members`."""
-        new = sorted({end for end in ends if end[0] not in self._canonical})
+        new = {end for end in ends if end[0] not in self._canonical}
         self._read_groups({dataset for _, dataset in new if dataset} - self._grouped)
         grouped = [id_ for id_, dataset in new if dataset in self.groups and kind_of(id_) is Kind.FIELD]
         names = self.graph.nodes(grouped) if grouped else {}

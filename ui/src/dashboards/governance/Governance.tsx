@@ -37,7 +37,7 @@ export const Governance = ({ query }: { query: URLSearchParams }) => {
       )}
       <Labels query={query} />
       <div className="board-columns">
-        <Violations found={found} />
+        <Violations query={query} found={found} />
         <aside>
           <Certifications query={query} found={found} />
         </aside>
@@ -77,7 +77,7 @@ const Tiles = ({ found }: { found: Figures | undefined }) => {
               {texts.oldest} <When time={found.policies.since} />
             </>
           ) : (
-            found && texts.blocking(found.policies.blocking)
+            found && texts.blocking(found.policies.blocking, found.policies.not_evaluated)
           )
         }
         isBad={(found?.policies.violated ?? 0) > 0}

@@ -10,43 +10,68 @@ import { Paged } from "../Paged";
 const texts = words.governance;
 const AT_ONCE = 20;
 
-export const Violations = ({ found }: { found: Governance | undefined }) => {
-  const listing = usePages<Listed<RuleStateRow>>("rule-states", { kind: "policy", state: "violated", limit: AT_ONCE });
+const POLICY_STATES = ["violated", "not evaluated"] as const;
+
+export const Violations = ({ query, found }: { query: URLSearchParams; found: Governance | undefined }) => {
+  const counts = found && { violated: found.policies.violated, "not evaluated": found.policies.not_evaluated };
+  const first = POLICY_STATES.find((one) => (counts?.[one] ?? 0) > 0) ?? "violated";
+  const shown = POLICY_STATES.find((one) => one === query.get("policies")) ?? first;
+  const listing = usePages<Listed<RuleStateRow>>("rule-states", { kind: "policy", state: shown, limit: AT_ONCE });
   const rows = listing.pages.flatMap((page) => page.data);
   return (
     <section className="section" id="violations">
       <h2>{texts.violations}</h2>
       <p className="quiet">{texts.violationsOf}</p>
-      <Paged
-        of={listing}
-        isEmpty={!rows.length}
-        none={found?.policies.declared === 0 ? <NoPolicies /> : <Well text={texts.violationsNone} />}
-        lines={4}
-      >
-        {rows.length > 0 && (
-          <Table heads={[texts.dataset, texts.policy, texts.since, texts.owner]}>
-            {rows.map((one) => (
-              <tr key={one.node + " " + one.rule}>
-                <th scope="row">
-                  <NodeLink id={one.node} />
-                </th>
-                <td data-label={texts.policy} className="breaks">
-                  {one.rule}
-                  {one.blocks && <span className="chip chip-bad">{texts.blocks}</span>}
-                  {one.reason && <small className="sub">{one.reason}</small>}
-                </td>
-                <td data-label={texts.since}>
-                  <When time={one.since} />
-                </td>
-                <td data-label={texts.owner}>
-                  <Owners of={one.owners} />
-                </td>
-              </tr>
-            ))}
-          </Table>
-        )}
+      <p className="chips" role="group" aria-label={texts.state}>
+        {POLICY_STATES.map((one) => (
+          <Go
+            key={one}
+            to={boardAddress("governance", { policies: one }) + "#violations"}
+            className={one === shown ? "chip chip-button chip-here" : "chip chip-button"}
+            isCurrent={one === shown}
+          >
+            {texts.policyStates[one]} <b>{counts?.[one].toLocaleString("en") ?? ""}</b>
+          </Go>
+        ))}
+      </p>
+      <Paged of={listing} isEmpty={!rows.length} none={<NoneOpen shown={shown} found={found} />} lines={4}>
+        {rows.length > 0 && <PolicyTable rows={rows} />}
       </Paged>
     </section>
+  );
+};
+
+const PolicyTable = ({ rows }: { rows: readonly RuleStateRow[] }) => (
+  <Table heads={[texts.dataset, texts.policy, texts.since, texts.owner]}>
+    {rows.map((one) => (
+      <tr key={one.node + " " + one.rule}>
+        <th scope="row">
+          <NodeLink id={one.node} />
+        </th>
+        <td data-label={texts.policy} className="breaks">
+          {one.rule}
+          {one.blocks && <span className="chip chip-bad">{texts.blocks}</span>}
+          {one.reason && <small className="sub">{one.reason}</small>}
+        </td>
+        <td data-label={texts.since}>
+          <When time={one.since} />
+        </td>
+        <td data-label={texts.owner}>
+          <Owners of={one.owners} />
+        </td>
+      </tr>
+    ))}
+  </Table>
+);
+
+// What was not evaluated is no pass: only without any of it every policy holds.
+const NoneOpen = ({ shown, found }: { shown: (typeof POLICY_STATES)[number]; found: Governance | undefined }) => {
+  if (found?.policies.declared === 0) return <NoPolicies />;
+  if (shown === "not evaluated") return <p className="quiet">{texts.allEvaluated}</p>;
+  return found?.policies.not_evaluated ? (
+    <p className="quiet">{texts.violatedNone}</p>
+  ) : (
+    <Well text={texts.violationsNone} />
   );
 };
 

@@ -20,7 +20,11 @@ export const governance = {
     twins: ["Two truths", "Groups of datasets whose columns come from the same sources by the same formulas."],
   } as Record<string, readonly [string, string]>,
   oldest: "the oldest since",
-  blocking: (count: number) => (count ? `${counted(count, "blocks", "block")} a gate` : "none blocks a gate"),
+  blocking: (count: number, unevaluated: number) =>
+    [
+      count ? `${counted(count, "blocks", "block")} a gate` : "none blocks a gate",
+      ...(unevaluated ? [`${unevaluated.toLocaleString("en")} not evaluated`] : []),
+    ].join(", "),
   certified: (count: number) => `${counted(count, "dataset is", "datasets are")} certified`,
   nobodyExpires: "no contract ends",
   next: (days: number) => (days === 0 ? "the first one today" : `the first one in ${counted(days, "day", "days")}`),
@@ -55,6 +59,9 @@ export const governance = {
   violations: "Policy violations",
   violationsOf: "The latest first. An incident leads through each of them.",
   violationsNone: "Every declared policy holds, as far as you may see.",
+  violatedNone: "No declared policy is violated, as far as you may see; what is not evaluated may be.",
+  allEvaluated: "Every declared policy was evaluated, as far as you may see.",
+  policyStates: { violated: "Violated", "not evaluated": "Not evaluated" },
   noPolicies: "No policy that you may see is declared. Declare some:",
   policyCommand: "whence policy apply policies.yaml",
   blocks: "blocks",

@@ -3,7 +3,16 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from whence.govern.evidence.rendering.html import Html, Part, description_list, document, element, table
+from whence.govern.evidence.rendering.html import (
+    Html,
+    Part,
+    description_list,
+    document,
+    element,
+    identifiers,
+    instant,
+    table,
+)
 
 Json = dict[str, Any]
 
@@ -58,12 +67,12 @@ def _drift(drift: Json) -> Iterator[Html]:
 def _run(one: Json) -> Sequence[Part]:
     commit = one["commit"]["version"] or one["commit"]["url"] if one["commit"] else ""
     return (
-        element("code", one["run"]),
-        one["job"],
+        identifiers([one["run"]]),
+        identifiers([one["job"]]),
         one["state"],
-        one["ended_at"] or "",
-        commit,
-        "\n".join(one["inputs"]),
+        instant(one["ended_at"]),
+        identifiers([commit]),
+        identifiers(one["inputs"]),
     )
 
 
@@ -71,11 +80,11 @@ def _feature(one: Json) -> Sequence[Part]:
     more = one["origins_total"] - len(one["origins"])
     origins = "\n".join([*one["origins"], *([f"and {more:,} more"] if more else [])])
     labels = "\n".join(f"{label['category']}: {label['grade']}{_assumed(label)}" for label in one["labels"])
-    return element("code", one["node"]), origins, labels or "none known"
+    return identifiers([one["node"]]), element("code", origins), labels or "none known"
 
 
 def _label(one: Json) -> Sequence[Part]:
-    return one["category"], one["grade"] + _assumed(one), " → ".join(one["path"])
+    return one["category"], one["grade"] + _assumed(one), identifiers([" →\n".join(one["path"])])
 
 
 def _assumed(label: Json) -> str:
@@ -88,8 +97,8 @@ def _changed(one: Json) -> Sequence[Part]:
 
 
 def _promotion(one: Json) -> Sequence[Part]:
-    return one["recorded_at"], one["promotion"]["verdict"], one["recorded_by"]
+    return instant(one["recorded_at"]), one["promotion"]["verdict"], one["recorded_by"]
 
 
 def _approval(one: Json) -> Sequence[Part]:
-    return one["recorded_at"], f"{one['repository']} {one['commit']}", one["person"]
+    return instant(one["recorded_at"]), f"{one['repository']} {one['commit']}", one["person"]

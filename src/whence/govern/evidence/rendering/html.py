@@ -8,9 +8,11 @@ from html import escape
 STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;color:#1b1f24}"
     "table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem;table-layout:auto}"
-    "th,td{border:1px solid #d0d7de;padding:.3rem .5rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
-    "th{background:#f6f8fa;overflow-wrap:normal}dt{font-weight:600}dd{margin:0 0 .5rem;overflow-wrap:anywhere}"
-    "code{font-family:ui-monospace,monospace;font-size:.92em}.note{color:#57606a}"
+    "th,td{border:1px solid #d0d7de;padding:.3rem .5rem;text-align:left;vertical-align:top}"
+    "td{overflow-wrap:break-word;white-space:pre-line}th{background:#f6f8fa}"
+    "dt{font-weight:600}dd{margin:0 0 .5rem;overflow-wrap:anywhere}"
+    "code{font-family:ui-monospace,monospace;font-size:.92em;overflow-wrap:anywhere}time{white-space:nowrap}"
+    "@media(max-width:50rem){th,td{overflow-wrap:anywhere}time{white-space:normal}}.note{color:#57606a}"
     ".warn{border-left:4px solid #bf8700;padding:.2rem .8rem;background:#fff8c5}"
 )
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -51,6 +53,16 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Part]]) -> Html:
     head = element("tr", *(element("th", one) for one in heads))
     body = (element("tr", *(element("td", cell) for cell in row)) for row in rows)
     return element("table", element("thead", head), element("tbody", *body))
+
+
+def identifiers(several: Iterable[str]) -> Html:
+    """Names without spaces, which may break anywhere: one on a line."""
+    return element("code", "\n".join(several))
+
+
+def instant(text: str | None) -> Html:
+    """A time, which does not break; empty if there is none."""
+    return element("time", text or "")
 
 
 def description_list(members: Iterable[tuple[str, Part]]) -> Html:

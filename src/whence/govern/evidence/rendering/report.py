@@ -5,7 +5,16 @@ from typing import Any
 
 from whence.govern.evidence.content.gather import PackContent
 from whence.govern.evidence.content.raw_events import EventState
-from whence.govern.evidence.rendering.html import Html, Part, description_list, document, element, table
+from whence.govern.evidence.rendering.html import (
+    Html,
+    Part,
+    description_list,
+    document,
+    element,
+    identifiers,
+    instant,
+    table,
+)
 
 Json = dict[str, Any]
 
@@ -128,7 +137,7 @@ def _node(one: Json) -> Sequence[Part]:
 def _edge(one: Json) -> Sequence[Part]:
     how = "; ".join(" ".join(filter(None, (by["type"], by["subtype"]))) for by in one["transformations"])
     proof = [
-        f"{event['time']} {event['event']}" for by in one["evidence"] for event in (by["first_seen"], by["last_seen"])
+        f"{event['time']}\n{event['event']}" for by in one["evidence"] for event in (by["first_seen"], by["last_seen"])
     ]
     cells = (one["source"], one["target"], one["owner"])
     return *(element("code", cell) for cell in cells), how, ", ".join(one["origins"]), "\n".join(dict.fromkeys(proof))
@@ -136,20 +145,27 @@ def _edge(one: Json) -> Sequence[Part]:
 
 def _run(one: Json) -> Sequence[Part]:
     commit = one["commit"]["version"] or one["commit"]["url"] if one["commit"] else ""
-    ends = (", ".join(one["inputs"]), ", ".join(one["outputs"]))
-    return element("code", one["run"]), one["job"], one["state"], one["ended_at"] or "", commit, *ends
+    ends = (identifiers(one["inputs"]), identifiers(one["outputs"]))
+    return (
+        identifiers([one["run"]]),
+        identifiers([one["job"]]),
+        one["state"],
+        instant(one["ended_at"]),
+        identifiers([commit]),
+        *ends,
+    )
 
 
 def _schema(one: Json) -> Sequence[Part]:
     columns = (f"{field.get('name', '')} {field.get('type', '')}".strip() for field in one["fields"])
-    return one["dataset"], one["first_seen"], one["last_seen"], ", ".join(columns)
+    return identifiers([one["dataset"]]), instant(one["first_seen"]), instant(one["last_seen"]), ", ".join(columns)
 
 
 def _check(one: Json) -> Sequence[Part]:
     held = "yes" if one["held"] else "no"
     return (
-        one["time"],
-        one["dataset"],
+        instant(one["time"]),
+        identifiers([one["dataset"]]),
         one["assertion"],
         one["column"] or "",
         held,
@@ -165,7 +181,7 @@ def _contract(one: Json) -> Sequence[Part]:
     open_ = [_rule(rule) for rule in found["rules"] if rule["outcome"] not in ("violated", "holds")]
     changes = (one["transitions"] or {"changes": []})["changes"]
     times = "\n".join(f"{change['time']} {_rule(change)}: {change['after'] or 'ended'}" for change in changes)
-    return one["node"], held.get("version", ""), ", ".join(violated), ", ".join(open_), times
+    return identifiers([one["node"]]), held.get("version", ""), ", ".join(violated), ", ".join(open_), times
 
 
 def _rule(one: Json) -> str:
@@ -176,7 +192,8 @@ def _slo(one: Json) -> Sequence[Part]:
     row, budget = one["slo"], one["slo"]["budget"] or {"remaining": None}
     left = "" if budget["remaining"] is None else f"{budget['remaining']:.1%}"
     changes = "\n".join(f"{change['time']} {change['after']}" for change in one["transitions"])
-    return row["dataset"], f"{row['service']}/{row['name']}", row["state"], row["since"] or "", left, changes
+    name = f"{row['service']}/{row['name']}"
+    return identifiers([row["dataset"]]), name, row["state"], instant(row["since"]), left, changes
 
 
 def _decisions(content: PackContent) -> Sequence[Json]:
@@ -187,11 +204,12 @@ def _decisions(content: PackContent) -> Sequence[Json]:
 
 def _decision(one: Json) -> Sequence[Part]:
     decision = f"{one['outcome']}: {one['unknown']}" if one["unknown"] else one["outcome"]
-    return one["policy"], element("code", one["node"]), decision, one["reason"], one["owner"], "\n".join(one["path"])
+    return one["policy"], identifiers([one["node"]]), decision, one["reason"], one["owner"], identifiers(one["path"])
 
 
 def _rule_change(one: Json) -> Sequence[Part]:
-    return one["time"], one["rule"] or one["kind"], one["node"], one["before"] or "", one["after"]
+    rule = one["rule"] or one["kind"]
+    return instant(one["time"]), rule, identifiers([one["node"]]), one["before"] or "", one["after"]
 
 
 def _verdict(one: Json) -> Sequence[Part]:
@@ -200,19 +218,21 @@ def _verdict(one: Json) -> Sequence[Part]:
         f"{change['id']} {change['kind']} {change['node']}: {change['verdict']}" for change in verdict["changes"]
     )
     commit = f"{one['repository']} {verdict['commit']}"
-    return one["recorded_at"], commit, verdict["verdict"], one["recorded_by"], "\n".join(changes)
+    return instant(one["recorded_at"]), commit, verdict["verdict"], one["recorded_by"], "\n".join(changes)
 
 
 def _approval(one: Json) -> Sequence[Part]:
-    return one["recorded_at"], f"{one['repository']} {one['commit']}", one["person"]
+    return instant(one["recorded_at"]), f"{one['repository']} {one['commit']}", one["person"]
 
 
 def _waiver(one: Json) -> Sequence[Part]:
-    return one["recorded_at"], one["repository"], one["change"], one["owner"], one["expires"], one["reason"]
+    until = instant(one["expires"])
+    return instant(one["recorded_at"]), one["repository"], one["change"], one["owner"], until, one["reason"]
 
 
 def _promotion(one: Json) -> Sequence[Part]:
-    return one["recorded_at"], one["promotion"]["node"], one["promotion"]["verdict"], one["recorded_by"]
+    promoted = one["promotion"]
+    return instant(one["recorded_at"]), identifiers([promoted["node"]]), promoted["verdict"], one["recorded_by"]
 
 
 def _entries(content: PackContent) -> Sequence[Json]:
@@ -221,4 +241,4 @@ def _entries(content: PackContent) -> Sequence[Json]:
 
 
 def _entry(one: Json) -> Sequence[Part]:
-    return one["at"], one["who"], one["action"], one["what"], str(one["status"])
+    return instant(one["at"]), one["who"], one["action"], one["what"], str(one["status"])
