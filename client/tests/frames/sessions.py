@@ -29,7 +29,7 @@ def read_cases(name: str, folder: Path = Path(__file__).parent) -> dict[str, str
     return cases
 
 
-def describe(event: Any) -> str:
+def describe(event: Any, separator: str = " ") -> str:
     """The lineage of the event's output, in the lines of a golden file."""
     facets = event["outputs"][0]["facets"]
     lineage = facets.get("columnLineage", {})
@@ -37,9 +37,10 @@ def describe(event: Any) -> str:
     lines = []
     for field in (one["name"] for one in facets["schema"]["fields"]):
         sources = _sources(lineage.get("fields", {}).get(field, {}).get("inputFields", ()))
-        lines.append(f"{field} <- {' '.join([*sources, *(['! ' + reasons[field]] if field in reasons else [])])}")
+        reason = [f"! {reasons[field]}"] if field in reasons else []
+        lines.append(f"{field} <- {' '.join([*filter(None, [separator.join(sources)]), *reason])}")
     rows = _sources(lineage.get("dataset", ()))
-    return "\n".join([*lines, *([f"* <- {' '.join(rows)}"] if rows else [])])
+    return "\n".join([*lines, *([f"* <- {separator.join(rows)}"] if rows else [])])
 
 
 def reasons_of(event: Any) -> dict[str, str]:

@@ -19,6 +19,8 @@ from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_ro
 from whence_client.lineage.columns import LEFT_THE_ENGINE, unknown
 
 _MOST_COLUMNS = 65_536
+_MOST_FRAMES = 4
+"""The latest frames that are known to share a column."""
 
 TakeColumns = Callable[[], Sequence[Any]]
 """Takes the columns of a frame: each has `name`, `dtype`, `null_count()`, items, and the Arrow PyCapsule interface."""
@@ -41,7 +43,7 @@ class FrameMemory:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._by_object: dict[int, _Entry] = {}
-        self._by_mark: OrderedDict[Mark, _Entry] = OrderedDict()
+        self._by_mark: OrderedDict[Mark, tuple[_Entry, ...]] = OrderedDict()
         self._arrays = ArrayMemory()
         self.calls = threading.local()
         """`call` is true while a hooked call runs: only the outermost counts, whichever library it is of."""
@@ -63,8 +65,8 @@ class FrameMemory:
         with self._lock:
             self._by_object[key] = entry
             for mark in marks:
-                self._by_mark.pop(mark, None)
-                self._by_mark[mark] = entry
+                others = self._by_mark.pop(mark, ())
+                self._by_mark[mark] = (entry, *others[: _MOST_FRAMES - 1])
             while len(self._by_mark) > _MOST_COLUMNS:
                 self._by_mark.popitem(last=False)
 
@@ -84,21 +86,33 @@ class FrameMemory:
         """
         marks = list_marks(take_columns)
         names = [name for name, _ in marks]
-        found = {name: self._by_mark.get(mark) if mark else None for name, mark in marks}
-        entries = {id(one): one for one in found.values() if one is not None}
-        agree = len(entries) == 1 and all(found[name] is not None for name, mark in marks if mark)
-        found = {name: one if one and (agree or one.frame() is not None) else None for name, one in found.items()}
+        candidates = {name: self._by_mark.get(mark, ()) for name, mark in marks if mark}
+        shared = _find_shared(list(candidates.values()), names)
+        found = {
+            name: shared or next((one for one in each if one.frame() is not None), None)
+            for name, each in candidates.items()
+        }
+        found = {name: found.get(name) for name in names}
         used = {id(one): one.lineage for one in found.values() if one is not None}
         if not used:
             return None
         only = next(iter(used.values()))
-        whole = only if agree and list(only.columns) == names else FrameLineage()
+        whole = only if shared and list(only.columns) == names else FrameLineage()
         made = {name: (one.lineage if one else whole).columns.get(name) or _UNKNOWN for name, one in found.items()}
         return FrameLineage(
             made,
             join_rows(used.values()) | (_LOST if any(one is _UNKNOWN for one in made.values()) else Rows()),
             join_inputs(used.values()),
         )
+
+
+def _find_shared(candidates: list[tuple[_Entry, ...]], names: list[str]) -> _Entry | None:
+    """The frame that all columns may be of: the latest one with just these columns, else the latest one."""
+    if not candidates:
+        return None
+    others = [{id(one) for one in each} for each in candidates[1:]]
+    shared = [one for one in candidates[0] if all(id(one) in each for each in others)]
+    return next((one for one in shared if list(one.lineage.columns) == names), shared[0] if shared else None)
 
 
 _of_sessions: weakref.WeakKeyDictionary[Session, FrameMemory] = weakref.WeakKeyDictionary()

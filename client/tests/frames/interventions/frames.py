@@ -27,5 +27,6 @@ def run_trials(engine: Engine, seeds: range, folder: Path) -> list[Trial]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the pipelines' own
         drawn = [run_trial(Pipeline(engine, seed, folder), install, session.events) for seed in seeds]
-    assert {name: session.guard(name).counts for name in ("pandas", "polars")} == {"pandas": {}, "polars": {}}
+    failed = {name: session.guard(name).counts for name in ("pandas", "polars")}
+    assert failed == {"pandas": {}, "polars": {}}, failed
     return [one for one in drawn if one is not None]

@@ -41,6 +41,10 @@ _COMPUTED = (
     *("_arith_method", "_cmp_method", "_logical_method", "_inplace_method", "__neg__", "__invert__", "__abs__"),
     *("tz_localize", "tz_convert", "dot", "factorize"),
 )
+_BY_OTHERS = frozenset(
+    ("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow", "eq", "ne", "lt", "gt", "le", "ge")
+)
+"""Methods whose axis is that of the other operand's labels."""
 
 
 def keep(call: Call) -> FrameLineage:
@@ -53,7 +57,11 @@ def compute(call: Call) -> FrameLineage:
     sources = [call.source, *call.others]
     odd = [one for one in (*call.args, *call.named.values()) if call.is_odd(one)]
     labels = labels_in(call.result)
-    columns = {label: _computed(call, label, bool(odd)) for label in labels}
+    if is_frame(call.owner) and call.named.get("axis") in (1, "columns") and call.method not in _BY_OTHERS:
+        whole = transform(call.source.columns.values())  # along a row, from one column to the next
+        columns = dict.fromkeys(labels, whole)
+    else:
+        columns = {label: _computed(call, label, bool(odd)) for label in labels}
     return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
 
 

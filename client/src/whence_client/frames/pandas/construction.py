@@ -13,6 +13,8 @@ from whence_client.frames.pandas.calls import (
     Rule,
     is_series,
     labels_in,
+    labels_of,
+    pick,
     series_of,
     value_column,
     value_of,
@@ -40,21 +42,42 @@ def construct(call: Call) -> FrameLineage | None:
 
 
 def make_dummies(call: Call) -> FrameLineage | None:
-    """`get_dummies`: a column for each value, named after its column."""
+    """`get_dummies`: a column for each value, named after its column or after a prefix of it."""
     data = call.argument(0, "data")
     source = call.find(data)
     if source is None:
         return None
-    return replace(source, columns={label: _dummy(label, source, data) for label in labels_in(call.result)})
-
-
-def _dummy(label: Any, source: FrameLineage, data: Any) -> Column:
     if is_series(data):
-        return transform([value_of(source)])
+        return replace(source, columns=dict.fromkeys(labels_in(call.result), transform([value_of(source)])))
+    encoded = labels_of(call.argument(5, "columns")) or [one for one in source.columns if one not in call.result]
+    prefixes = _prefixes(call.argument(1, "prefix"), encoded)
+    separator = str(call.argument(2, "prefix_sep") or "_")
+    return replace(
+        source, columns={label: _dummy(label, source, prefixes, separator) for label in labels_in(call.result)}
+    )
+
+
+def _prefixes(given: Any, encoded: list[Any]) -> dict[str, list[Any]]:
+    """The columns that each prefix stands for."""
+    found: dict[str, list[Any]] = {}
+    for position, label in enumerate(encoded):
+        if isinstance(given, Mapping):
+            prefix = given.get(label, label)
+        elif isinstance(given, (list, tuple)):
+            prefix = given[position]
+        else:
+            prefix = label if given is None else given
+        found.setdefault(str(prefix), []).append(label)
+    return found
+
+
+def _dummy(label: Any, source: FrameLineage, prefixes: dict[str, list[Any]], separator: str) -> Column:
     if label in source.columns:
         return source.columns[label]
-    origins = [one for one in source.columns if str(label).startswith(f"{one}_")]
-    return transform([source.columns[max(origins, key=len)]]) if len(origins) == 1 else unknown(NOT_CAPTURED)
+    fitting = [one for one in prefixes if str(label).startswith(f"{one}{separator}")]
+    if not fitting:
+        return unknown(NOT_CAPTURED)
+    return transform(pick(source, one) for one in prefixes[max(fitting, key=len)])
 
 
 def convert(call: Call) -> FrameLineage | None:

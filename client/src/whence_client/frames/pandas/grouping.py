@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, rows_by
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -237,6 +237,27 @@ def pivot(call: Call) -> FrameLineage | None:
     return FrameLineage(columns, rows, source.inputs, keys)
 
 
+def count_pairs(call: Call) -> FrameLineage | None:
+    """`crosstab`: how often values occur together, or an aggregate of `values` for each pair."""
+    named = dict(zip(("index", "columns", "values"), call.args), **call.named)
+    sides = {name: _series_given(named.get(name), call) for name in ("index", "columns", "values")}
+    known = [one for each in sides.values() for one in each.values() if one is not None]
+    if not known:
+        return None
+    keys, across, values = (
+        {label: value_of(one) if one else unknown(NOT_CAPTURED) for label, one in each.items()}
+        for each in sides.values()
+    )
+    cell = decide(transform(values.values(), AGGREGATION), across.values(), FILTER)
+    rows = join_rows(known) | rows_by([*keys.values(), *across.values()], GROUP_BY)
+    return FrameLineage(dict.fromkeys(labels_in(call.result), cell), rows, join_inputs(known), keys)
+
+
+def _series_given(given: Any, call: Call) -> dict[Any, FrameLineage | None]:
+    several = given if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    return {getattr(one, "name", None) or f"row_{at}": call.find(one) for at, one in enumerate(several)}
+
+
 BOTH: dict[str, Rule] = {
     "groupby": group,
     "rolling": move,
@@ -253,7 +274,7 @@ OF_FRAMES: dict[str, Rule] = {
         reduce,
     ),
 }
-OF_MODULE: dict[str, Rule] = {"pivot_table": pivot, "pivot": pivot}
+OF_MODULE: dict[str, Rule] = {"pivot_table": pivot, "pivot": pivot, "crosstab": count_pairs}
 OF_GROUPS: dict[str, Rule] = {
     "__getitem__": select,
     **dict.fromkeys(AGGREGATES, aggregate),

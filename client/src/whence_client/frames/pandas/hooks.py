@@ -21,6 +21,7 @@ from whence_client.frames.arrays import is_array
 from whence_client.frames.frames import FrameLineage, unknown_frame
 from whence_client.frames.memory import memory_of
 from whence_client.frames.pandas import assignment, columnwise, construction, grouping, joining, selection
+from whence_client.frames.pandas.arrays import choose_values
 from whence_client.frames.pandas.calls import Call, Rule, descend, is_frame, is_series, labels_in, value_column
 from whence_client.frames.pandas.files import QUERIES, READERS, WRITERS, Files
 from whence_client.frames.writes import FrameWrite, write_event
@@ -85,6 +86,7 @@ class _Hooks:
         self._hook_descent()
         self._hook_accessors()
         self._hook_arrays()
+        self._hook_numpy()
         self._hook_values()
         self._hook_files()
 
@@ -274,6 +276,28 @@ class _Hooks:
         for owner in (self._pandas.DataFrame, self._pandas.Series):
             self._patches.replace(owner, "to_numpy", observe)
             self._patches.replace(owner, "values", lambda original: property(observe(original.fget)))
+
+    def _hook_numpy(self) -> None:
+        """What numpy chooses between columns. Only arrays of one dimension are followed."""
+        numpy = sys.modules["numpy"]
+
+        def make(name: str, original: Any) -> Any:
+            @functools.wraps(original)
+            def hooked(*args: Any, **named: Any) -> Any:
+                result = original(*args, **named)
+                if not getattr(self._within, "call", False) and is_array(result) and result.ndim == 1:
+                    self._guard.run(name, self._remember_choice, name, args, named, result)
+                return result
+
+            return hooked
+
+        for name in ("where", "select"):
+            self._patches.replace(numpy, name, functools.partial(make, name))
+
+    def _remember_choice(self, name: str, args: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
+        lineage = choose_values(name, args, named, self._memory.find)
+        if lineage is not None:
+            self._memory.remember(result, lineage)
 
     def _hook_values(self) -> None:
         """What takes values of a frame to Python: collections that the job makes afterwards may have them."""

@@ -177,6 +177,12 @@ def melt(call: Call) -> FrameLineage:
     return replace(call.source, columns=columns, index={})
 
 
+def transpose(call: Call) -> FrameLineage:
+    """`T`: each row becomes a column, which has a value of every column; names of columns become the index."""
+    everything = merge(call.source.columns.values())
+    return replace(call.source, columns=dict.fromkeys(labels_in(call.result), everything), index={})
+
+
 BOTH: dict[str, Rule] = {
     "__getitem__": get_item,
     "reset_index": reset_index,
@@ -193,4 +199,5 @@ OF_FRAMES: dict[str, Rule] = {
     "select_dtypes": subset,
     "set_index": set_index,
     "melt": melt,
+    "transpose": transpose,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 from whence_client.lineage.columns import (
@@ -12,6 +12,7 @@ from whence_client.lineage.columns import (
     CONDITIONAL,
     EMPTY,
     FILTER,
+    GROUP_BY,
     LEFT_THE_ENGINE,
     NOT_CAPTURED,
     OPAQUE_FUNCTION,
@@ -22,6 +23,7 @@ from whence_client.lineage.columns import (
     add_reason,
     decide,
     get_field,
+    influence,
     merge,
     transform,
     unknown,
@@ -198,6 +200,12 @@ def _function(node: Any, scope: Scope) -> Column:
     if name == "as_struct":
         return _struct(inputs, scope)
     columns = _read_all(inputs, scope)
+    if name.endswith("value_counts") and columns:
+        return _count_values(_name_of(inputs[0], scope), columns[0], str(data[3]))
+    if name.endswith("RenameFields") and columns:
+        return _rename_fields(columns[0], data[1])
+    if "RollingFunctionBy" in name and columns:
+        return decide(transform(columns[:1], AGGREGATION), columns[1:], WINDOW)
     if name.endswith("FieldByName") and columns:
         return get_field(columns[0], str(data[1]))
     return transform(columns, AGGREGATION if _AGGREGATING.search(name.rsplit(".", 1)[-1].lower()) else TRANSFORMATION)
@@ -207,6 +215,39 @@ def _struct(inputs: tuple[int, ...], scope: Scope) -> Column:
     fields = {_name_of(number, scope): read_expression(number, scope) for number in inputs}
     whole = merge(fields.values())
     return Column(whole.direct, whole.indirect, whole.reasons, fields)
+
+
+def _count_values(name: str, column: Column, count: str) -> Column:
+    """A struct of a value and how often it occurs."""
+    return Column(
+        column.direct,
+        column.indirect,
+        column.reasons,
+        {name: column, count: Column(indirect=influence((column,), GROUP_BY), reasons=column.reasons)},
+    )
+
+
+def _rename_fields(struct: Column, names: Iterable[str]) -> Column:
+    return replace(struct, fields=dict(zip(names, struct.fields.values())))
+
+
+def _with_fields(node: Any, scope: Scope) -> Column:
+    """A struct with some of its fields computed anew, each maybe of its other fields."""
+    struct = read_expression(node.expr, scope)
+    if not struct.fields or str(node.variant) != "with_fields":
+        return add_reason(struct, NOT_CAPTURED)
+    inside = replace(scope, columns={**scope.columns, **struct.fields})
+    made = {str(one.output_name): _read_field(one.node, inside, struct) for one in node.evaluation}
+    fields = {**struct.fields, **made}
+    whole = merge(fields.values())
+    return Column(whole.direct, whole.indirect, whole.reasons, fields)
+
+
+def _read_field(number: int, scope: Scope, struct: Column) -> Column:
+    try:
+        return read_expression(number, scope)
+    except NotImplementedError:  # `pl.field` is not shown
+        return add_reason(transform(struct.fields.values()), NOT_CAPTURED)
 
 
 def _name_of(number: int, scope: Scope) -> str:
@@ -265,4 +306,5 @@ _RULES: dict[str, Callable[[Any, Scope], Column]] = {
     "Explode": _cast,
     "Window": _window,
     "Rolling": _rolling,
+    "StructEval": _with_fields,
 }

@@ -19,6 +19,7 @@ from whence_client.events.facets import Event
 from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
 from whence_client.frames.handover import adopt_values
 from whence_client.frames.memory import memory_of
+from whence_client.frames.polars import eager
 from whence_client.frames.polars.plan import Plan, find_sink, read_plan, written_schema
 from whence_client.frames.writes import FrameWrite, describe_write, write_event
 from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset, merge
@@ -80,6 +81,15 @@ class _Hooks:
         for name in (*_KEEPING, "__getitem__"):
             if hasattr(polars.DataFrame, name):
                 observe(polars.DataFrame, name, self._on_part)
+        for owner, rules in (
+            (polars.DataFrame, eager.OF_FRAMES),
+            (polars.DataFrame, eager.CHANGES),
+            (polars.Series, eager.OF_SERIES),
+        ):
+            for name, rule in rules.items():
+                if hasattr(owner, name):
+                    self._hook_eager(owner, name, rule, changes=rules is eager.CHANGES)
+        observe(polars, "collect_all", self._on_collect_all)
         for name in _COLLECTORS:
             if hasattr(polars.LazyFrame, name):
                 observe(polars.LazyFrame, name, self._on_collect)
@@ -93,6 +103,44 @@ class _Hooks:
             vars(polars).pop("_whence_hooks", None)
 
         return undo
+
+    def _hook_eager(self, owner: Any, name: str, rule: eager.Rule, *, changes: bool) -> None:
+        """A rule of a call that has no plan. Of nested ones the outermost counts: it is the last to be remembered."""
+        guard = self._session.guard(self._capture.name)
+
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def hooked(subject: Any, *args: Any, **named: Any) -> Any:
+                before = guard.run(name, self._known, subject) if changes else None
+                result = original(subject, *args, **named)
+                guard.run(name, self._apply, rule, subject, args, named, result, before)
+                return result
+
+            return hooked
+
+        self._patches.replace(owner, name, make)
+
+    def _apply(
+        self, rule: eager.Rule, subject: Any, args: Any, named: dict[str, Any], result: Any, changed: Any
+    ) -> None:
+        made = subject if changed is not None else result
+        for one in made if isinstance(made, list) else made.values() if isinstance(made, dict) else [made]:
+            if not isinstance(one, (self._polars.DataFrame, self._polars.Series)):
+                continue
+            lineage = rule(one, args, named, changed or self._known(subject), self._known)
+            if isinstance(one, self._polars.DataFrame):
+                self._remember(one, eager.complete(lineage, one.columns))
+            elif lineage.inputs:
+                self._memory.remember(one, lineage, functools.partial(_as_list, one))
+
+    def _known(self, thing: Any) -> FrameLineage:
+        """The lineage of a frame or series; columns without sources if nobody knows it."""
+        if isinstance(thing, self._polars.Series):
+            found = self._memory.find(thing) or self._memory.find_by_buffers(lambda: [thing])
+            return found or unknown_frame([thing.name], LEFT_THE_ENGINE)
+        if not isinstance(thing, self._polars.DataFrame):
+            return unknown_frame((), LEFT_THE_ENGINE)
+        return self._memory.find(thing) or self._find(thing) or unknown_frame(thing.columns, LEFT_THE_ENGINE)
 
     def _observe_write(self, owner: Any, name: str, observer: Observer) -> None:
         """As `observe`, for the outermost of nested writes: `write_parquet` is `lazy().sink_parquet` within."""
@@ -141,7 +189,7 @@ class _Hooks:
             self._memory.remember(result, lineage)
 
     def _on_values(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
-        """A series was made of values."""
+        """A series was made of values, or of another series."""
         values = args[2] if len(args) > 2 else named.get("values", args[1] if len(args) > 1 else named.get("name"))
         found = self._memory.find(values)
         if found is not None and len(args[0]):
@@ -164,6 +212,12 @@ class _Hooks:
             self._emit(path, written_schema(plan), lineage)
         if isinstance(result, self._polars.DataFrame):
             self._remember(result, lineage)
+
+    def _on_collect_all(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Several lazy frames were run together."""
+        frames = args[0] if args else named.get("lazy_frames", ())
+        for frame, made in zip(frames, result):
+            self._on_collect(made, (frame,), {})
 
     def _on_sink(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A lazy frame was run into a file; with `lazy=True` it was not, and comes to `collect` later."""
@@ -219,6 +273,10 @@ def _common_path(paths: list[str]) -> str:
 
 def _dataset(named: EventDataset) -> Dataset:
     return Dataset(named.namespace, named.name)
+
+
+def _as_list(series: Any) -> list[Any]:
+    return [series]
 
 
 def _path(source: Any) -> str:

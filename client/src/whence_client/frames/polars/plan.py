@@ -193,7 +193,10 @@ def _join(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
     how, suffix, coalesced = _how(node.options[0]), str(node.options[3]), bool(node.options[4])
     on_left = [read_named(one, plan.scope(left)) for one in node.left_on]
     on_right = [read_named(one, plan.scope(right)) for one in node.right_on]
-    edges = rows_by((*on_left, *on_right), JOIN)
+    by_left, by_right = _groups_of_nearest(node.options[0])
+    within = [left.columns[one] for one in by_left if one in left.columns]
+    within += [right.columns[one] for one in by_right if one in right.columns]
+    edges = rows_by((*on_left, *on_right, *within), JOIN)
     if node.predicate is not None:
         edges |= rows_by((read_named(node.predicate, plan.scope(left, right)),), JOIN)
     if how in ("Semi", "Anti"):
@@ -211,6 +214,12 @@ def _join(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
 
 def _how(option: Any) -> str:
     return str(option if isinstance(option, str) else option[0])
+
+
+def _groups_of_nearest(option: Any) -> tuple[list[str], list[str]]:
+    """The columns of `by` of a join with the nearest row, left and right."""
+    lists = [one for one in option if isinstance(one, list)] if _how(option) == "AsOf" else []
+    return (lists[0], lists[1]) if len(lists) == 2 else ([], [])
 
 
 def _suffixed(left: FrameLineage, right: FrameLineage, suffix: str) -> dict[str, Column]:
