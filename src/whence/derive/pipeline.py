@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from whence.derive.progress import read_end_offset, resume_positions, write_position
 from whence.derive.sources.event_log import make_source
 from whence.derive.spark.metrics import BATCH_SECONDS
+from whence.derive.spark.planners import end_planners
 from whence.derive.tail import Tail
 from whence.derive.writing.merge import merge_into, merge_records
 from whence.derive.writing.parallel_recompute import settle_parts
@@ -43,6 +44,8 @@ def run_stream(
         reached = source.reached(read_end_offset(checkpoint, number))
         run_batch(batch, engine, reached)
         if tail:
+            if number == 0:
+                end_planners(session)
             end = tail.follow(reached[LANE], partial(_derive_range, tail.directory, engine))
             write_position(passed, end)
 

@@ -160,3 +160,29 @@ def test_http_2_clients_are_answered_in_http_1(api: Api, tmp_path: Path) -> None
 
 def payloads(api: Api) -> set[bytes]:
     return {record.payload for record in api.records() if record.kind is Kind.EVENT}
+
+
+def test_an_answer_is_written_at_once(api: Api) -> None:
+    body = json.dumps(event(run={"runId": str(uuid.uuid4())})).encode()
+    with connect(api, post("/api/v1/lineage", body, len(body))) as client:
+        head, _, answer = client.recv(65_536).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 201")
+    assert json.loads(answer)["duplicate"] is False
+
+
+def test_answers_without_a_body_come_before_the_next_one(api: Api) -> None:
+    head = b"HEAD /ui/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    live = b"GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    with connect(api, head + live) as client:
+        received = rest_of(client)
+    assert received.count(b"HTTP/1.1 ") == 2
+    assert received.partition(b"HTTP/1.1 200 OK")[2]
+
+
+def test_a_body_that_waits_for_leave_is_taken(api: Api) -> None:
+    body = json.dumps(event(run={"runId": str(uuid.uuid4())})).encode()
+    asks = post("/api/v1/lineage", b"", len(body)).replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n")
+    with connect(api, asks) as client:
+        assert client.recv(65_536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        client.sendall(body)
+        assert client.recv(65_536).startswith(b"HTTP/1.1 201")
