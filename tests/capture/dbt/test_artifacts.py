@@ -16,6 +16,7 @@ from whence.capture.dbt.artifacts.ephemeral import split_ephemeral
 from whence.capture.dbt.artifacts.files import project
 from whence.errors import ArtifactError
 from whence.openlineage.accept import accept
+from whence_client.events.runs import RunRef
 
 NOWHERE = Path("/nowhere")
 SNOWFLAKE = Warehouse("snowflake://org-account", "snowflake")
@@ -76,6 +77,50 @@ def test_names_are_folded_as_the_warehouse_does_and_the_manifests_spelling_is_an
     assert [(spelling["name"], spelling["type"]) for spelling in spellings] == [
         ("analytics.prod.orders", "DBT_RELATION")
     ]
+
+
+@pytest.mark.parametrize(
+    ("relation", "file"),
+    [
+        ("'/Lake/pay''s.parquet'", ("file", "/Lake/pay's.parquet")),
+        ("'s3://lake/raw/payments.parquet'", ("s3://lake", "raw/payments.parquet")),
+        ("read_csv('/lake/payments.csv', header=true)", ("file", "/lake/payments.csv")),
+        ('"shop"."lake"."payments"', ("duckdb:///shop.duckdb", "shop.lake.payments")),
+    ],
+)
+def test_an_external_source_of_duckdb_is_its_file(relation: str, file: tuple[str, str]) -> None:
+    source = {
+        **node("payments", ""),
+        "unique_id": "source.shop.lake.payments",
+        "resource_type": "source",
+        "source_name": "lake",
+        "database": "shop",
+        "schema": "lake",
+        "relation_name": relation,
+    }
+    built = node("spend", f"select amount from {relation}", relation_name='"shop"."main"."spend"')
+    artifact = {**manifest(built), "sources": {source["unique_id"]: source}}
+    found = events(artifact, Warehouse("duckdb:///shop.duckdb", "duckdb"))
+    (job,) = [event for event in found if "job" in event]
+    assert [(one["namespace"], one["name"]) for one in job["inputs"]] == [file]
+    declared = {(one["dataset"]["namespace"], one["dataset"]["name"]) for one in found if "dataset" in one}
+    assert file in declared
+    aliases = [one["dataset"]["facets"] for one in found if one.get("dataset", {}).get("name") == source["unique_id"]]
+    assert [(one["namespace"], one["name"]) for one in aliases[0]["symlinks"]["identifiers"]] == [file]
+
+
+def test_a_command_is_a_part_of_the_run_around_it() -> None:
+    results = {
+        "metadata": {"invocation_id": "018c0000-0000-7000-8000-000000000001", "generated_at": "2026-02-01T00:01:00Z"},
+        "args": {"which": "build"},
+        "results": [],
+    }
+    task = RunRef("prod", "shop.build", "018c0000-0000-7000-8000-000000000002")
+    artifact = project(manifest(node("orders", "select 1 as id")), {}, results, {}, NOWHERE)
+    runs = [one["run"] for one in project_events(artifact, SNOWFLAKE, parent=task) if "run" in one]
+    assert [one["facets"]["parent"]["job"]["name"] for one in runs] == ["shop.build", "shop.build"]
+    alone = [one["run"]["facets"] for one in project_events(artifact, SNOWFLAKE) if "run" in one]
+    assert not [one for one in alone if "parent" in one]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from whence.capture.dbt.source import DbtProject
 from whence.capture.sql import Catalog
 from whence.openlineage.json.wire import Json
 from whence_client.captures import Naming
+from whence_client.events.runs import RunRef
 
 __all__ = ["Warehouse", "capture", "known_columns", "project_events", "read_project", "unread_results"]
 
@@ -45,11 +46,14 @@ def capture(
     jobs: str = "dbt",
     root: Path | None = None,
     columns: Callable[[Warehouse], Catalog] | None = None,
+    parent: RunRef | None = None,
 ) -> Iterator[Json]:
     """Yield the events of a `target/` directory. `namespace` is the warehouse's; by default it comes from the profile.
 
     `root` is the project's directory, by default `target`'s parent. `columns` returns the columns of tables that the
-    artifacts lack. Raises ArtifactError if there is no manifest, or the warehouse's address is unknown.
+    artifacts lack. `parent` is the run that dbt's command is a part of.
+
+    Raises ArtifactError if there is no manifest, or the warehouse's address is unknown.
     """
-    project = DbtProject(target=target, namespace=namespace, root=root, columns=columns)
+    project = DbtProject(target=target, namespace=namespace, root=root, columns=columns, parent=parent)
     return project.translate(project.read(), Naming(jobs))

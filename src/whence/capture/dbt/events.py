@@ -23,6 +23,7 @@ from whence.capture.sql.events.events import SqlFacts
 from whence.model.events import RunState
 from whence.openlineage.json.wire import Json
 from whence.openlineage.write import dataset, dataset_event, facet, job_event
+from whence_client.events.runs import RunRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +94,11 @@ def project_events(
     jobs: str = "dbt",
     commit: Commit | None = None,
     columns: Catalog | None = None,
+    parent: RunRef | None = None,
 ) -> Iterator[Json]:
     """Yield all events of a project, declarations first; the same for the same artifacts.
 
-    `columns`: the columns of tables that the artifacts lack.
+    `columns`: the columns of tables that the artifacts lack. `parent`: the run that dbt's command is a part of.
     """
     project = fold_columns(render_uncompiled(project), warehouse.dialect)
     project_names = names(project, warehouse, jobs)
@@ -110,11 +112,11 @@ def project_events(
     yield from semantic_events(sql_reader)
     yield from freshness_events(project, project_names)
     if project.invocation and has_run(project.invocation):
+        yield from invocation_events(project, project_names, project.invocation, parent)
         yield from _run_events(writer, built, project.invocation)
 
 
 def _run_events(writer: _Writer, built: dict[str, SqlFacts], invocation: Invocation) -> Iterator[Json]:
-    yield from invocation_events(writer.project, writer.names, invocation)
     for result in invocation.results:
         if result.unique_id in built:
             yield from writer.run_events(

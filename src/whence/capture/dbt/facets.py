@@ -18,7 +18,7 @@ def dataset_facets(node: Node, names: Names, owners: Mapping[str, str]) -> Json:
     """The facets of a node's table. `owners`: the owners of groups, by name."""
     facets = {
         **names.spellings(node),
-        "datasetType": facet("DatasetTypeDatasetFacet", **_type(node)),
+        "datasetType": facet("DatasetTypeDatasetFacet", **_type(node, names)),
         **_documentation("DocumentationDatasetFacet", node.description),
         **ownership(_owners(node, owners)),
         **tags(node.tags, node.meta, node.columns),
@@ -79,7 +79,9 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def _type(node: Node) -> Json:
+def _type(node: Node, names: Names) -> Json:
+    if node.kind == "source" and names.dataset(node).namespace != names.warehouse.namespace:
+        return {"datasetType": "FILE"}
     if node.is_ephemeral:
         return {"datasetType": "VIEW", "subType": "TEMPORARY"}
     return _VIEWS.get(node.materialized, {"datasetType": "TABLE"}) if node.kind == "model" else {"datasetType": "TABLE"}

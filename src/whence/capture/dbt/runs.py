@@ -18,6 +18,7 @@ from whence.model.names import JobName, RunName
 from whence.openlineage.json.wire import Json
 from whence.openlineage.names.run_ids import parse_uuid
 from whence.openlineage.write import Objects, facet, own_facet, parent_facet, run_event
+from whence_client.events.runs import RunRef
 
 _BUILDING = ("run", "build", "seed", "snapshot", "test", "retry", "clone", "run-operation")
 _FAILED = ("error", "fail", "runtime error", "partial success")
@@ -47,14 +48,16 @@ def invocation_run(names: Names, invocation: Invocation) -> RunName:
     return RunName(run_id, names.run_job())
 
 
-def invocation_events(project: Project, names: Names, invocation: Invocation) -> Iterator[Json]:
-    """Start and end of the whole command."""
+def invocation_events(
+    project: Project, names: Names, invocation: Invocation, parent: RunRef | None = None
+) -> Iterator[Json]:
+    """Start and end of the whole command. `parent`: the run that dbt is a part of, such as a task of Airflow."""
     run = invocation_run(names, invocation)
     broken = [result for result in invocation.results if result.status in _FAILED]
     message = f"{len(broken)} failed, first {broken[0].unique_id}: {broken[0].message}" if broken else ""
     state = RunState.FAIL if broken else RunState.COMPLETE
     kind = {"jobType": facet("JobTypeJobFacet", processingType="BATCH", integration="DBT", jobType="JOB")}
-    facets = _run_facets(invocation, project.dbt_version)
+    facets = {**_run_facets(invocation, project.dbt_version), **_outer_run(parent)}
     yield run_event(invocation.started, RunState.START, run, run_facets=facets, job_facets=kind)
     yield run_event(invocation.ended, state, run, run_facets={**facets, **_error(message)}, job_facets=kind)
 
@@ -108,6 +111,14 @@ def _run_id(attempt: Attempt, invocation: Invocation) -> str:
 def _run_facets(invocation: Invocation, version: str = "") -> Json:
     members = {"invocationId": invocation.id, "command": invocation.command, "dbtVersion": version}
     return {"whence_dbtRun": own_facet("DbtRunFacet", **{key: value for key, value in members.items() if value})}
+
+
+def _outer_run(parent: RunRef | None) -> Json:
+    return {"parent": parent_facet(_run_name(parent), _run_name(parent.root or parent))} if parent else {}
+
+
+def _run_name(ref: RunRef) -> RunName:
+    return RunName(ref.run_id, JobName(ref.namespace, ref.job))
 
 
 def _error(message: str) -> Json:

@@ -13,6 +13,7 @@ from whence.capture.dbt.events import project_events
 from whence.capture.sql import Catalog
 from whence.openlineage.json.wire import Json
 from whence_client.captures import READ, Findings, Naming, Versions, Window
+from whence_client.events.runs import RunRef
 
 _ARTIFACTS = ("manifest.json", "run_results.json", "catalog.json", "sources.json", "semantic_manifest.json")
 
@@ -31,12 +32,16 @@ class Artifacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DbtProject:
-    """One project's `target/` directory. `columns` returns the columns of tables that the artifacts lack."""
+    """One project's `target/` directory. `columns` returns the columns of tables that the artifacts lack.
+
+    `parent`: the run that dbt's command is a part of.
+    """
 
     target: Path
     namespace: str | None = None
     root: Path | None = None
     columns: Callable[[Warehouse], Catalog] | None = None
+    parent: RunRef | None = None
     name: str = "dbt"
     kind: str = READ
     versions: Versions = VERSIONS
@@ -67,7 +72,9 @@ class DbtProject:
 
     def translate(self, record: Artifacts, naming: Naming) -> Iterator[Json]:
         """All events of the project, the same for the same artifacts."""
-        return project_events(record.project, record.warehouse, naming.namespace, record.commit, record.columns)
+        return project_events(
+            record.project, record.warehouse, naming.namespace, record.commit, record.columns, self.parent
+        )
 
     def _digest(self) -> str:
         digest = hashlib.sha256()

@@ -123,13 +123,21 @@ def demo(
         bool,
         typer.Option("--incident", help="Lose values in the raw data instead of altering a join: incident, root, end"),
     ] = False,
+    stack: Annotated[
+        bool,
+        typer.Option("--stack", help="Run Airflow, dbt, MLflow and Superset instead: from a dashboard to a raw file"),
+    ] = False,
     port: Port = 8080,
 ) -> None:
     """Trace a real PySpark pipeline, from a prediction back to its raw columns."""
     from whence.cli.process import demo as tour
 
+    if stack and (gate or governance or incident):
+        raise typer.BadParameter("--stack is a demo of its own: leave out --gate, --governance and --incident")
     with reporting(Output.TEXT):
-        raise typer.Exit(tour.demo(data, once=once, port=port, gate=gate, governance=governance, incident=incident))
+        raise typer.Exit(
+            tour.demo(data, once=once, port=port, gate=gate, governance=governance, incident=incident, stack=stack)
+        )
 
 
 @app.command()

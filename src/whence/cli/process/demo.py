@@ -45,6 +45,33 @@ _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
+class Invitation:
+    """What to ask at the end, and what to look at in the browser."""
+
+    questions: tuple[str, ...]
+    shown: str
+
+
+_ON_CALL = "Dashboards › On call shows"
+_QUESTIONS = (
+    f"upstream {PREDICTION} --types both",
+    f"path {LOGIN} {PREDICTION}",
+    "search login",
+    f"impact {LOGIN}",
+)
+PIPELINE = Invitation(_QUESTIONS, f"{_ON_CALL} what the altered join broke, and where that was stopped")
+INCIDENT = Invitation(_QUESTIONS, f"{_ON_CALL} what was wrong")
+STACK = Invitation(
+    (
+        "upstream 'dashboards/1 Retention' --types both",
+        "impact raw/payments.csv.cents",
+        "card models/churn/1",
+    ),
+    "search for Retention, and follow its lineage upstream",
+)
+
+
+@dataclass(frozen=True, slots=True)
 class DemoRun:
     """One demo: its data, and its console."""
 
@@ -75,28 +102,38 @@ class DemoRun:
 
 
 def demo(
-    data: Path | None, *, once: bool, port: int, gate: bool = False, governance: bool = False, incident: bool = False
+    data: Path | None,
+    *,
+    once: bool,
+    port: int,
+    gate: bool = False,
+    governance: bool = False,
+    incident: bool = False,
+    stack: bool = False,
 ) -> Exit:
     """Run the demo in `data`, or in a temporary directory that is deleted at the end. Raises WhenceError.
 
-    `gate`: also judge a pull request. `governance`: also follow personal data, and prove it. `incident`: in place
-    of the altered join, lose values in the raw data, and mend it. SIGTERM, SIGINT and SIGHUP end it at any moment, with
-    all processes that it started.
+    `stack`: Airflow, dbt, MLflow and Superset in place of the pipeline on Spark, and nothing else. `gate`: also judge
+    a pull request. `governance`: also follow personal data, and prove it. `incident`: in place of the altered join,
+    lose values in the raw data, and mend it. SIGTERM, SIGINT and SIGHUP end it at any moment, with all processes that
+    it started.
     """
     for number in _ENDING:
         signal.signal(number, _end)
     for name in (settings.STORE, settings.LOG, settings.ARCHIVE, settings.TABLES):
         os.environ.pop(name, None)
-    with ExitStack() as stack:
-        chosen = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="whence-demo-")))
+    with ExitStack() as contexts:
+        chosen = data or Path(contexts.enter_context(tempfile.TemporaryDirectory(prefix="whence-demo-")))
         tour = DemoRun(chosen.expanduser().absolute(), Console(highlight=False))
         # The user's outbox may hold events of other jobs for this address; they are not part of the demo.
         os.environ[OUTBOX] = str(tour.data / "outbox")
         tour.title("Starting Whence: the collector, the event log, and the pipeline on Spark")
         tour.say(f"(all its data is in {tour.data}{'' if data else ', until it ends'})", "dim")
         with tour.timed("ready"):
-            url = stack.enter_context(running(plan(tour.data, tour.store, port=0 if once else port, guard=OPEN)))
-        if incident:
+            url = contexts.enter_context(running(plan(tour.data, tour.store, port=0 if once else port, guard=OPEN)))
+        if stack:
+            _show_stack(tour, url)
+        elif incident:
             _show_incident(tour, url)
         else:
             between = _run_pipeline(tour, url)
@@ -107,9 +144,7 @@ def demo(
         if governance:
             _follow_personal_data(tour, url)
         if not once:
-            _stay(
-                tour, url, "what was wrong" if incident else "what the altered join broke, and where that was stopped"
-            )
+            _stay(tour, url, STACK if stack else INCIDENT if incident else PIPELINE)
     return Exit.OK
 
 
@@ -231,6 +266,11 @@ def _show_incident(tour: DemoRun, url: str) -> None:
     _show(tour, "incident", tour.data / "incident", "--data", str(tour.data), "--url", url)
 
 
+def _show_stack(tour: DemoRun, url: str) -> None:
+    tour.title("Running a shop: Airflow, pandas, dbt on DuckDB, MLflow and Superset, each with its own capture")
+    _show(tour, "stack", tour.data / "shop", "--data", str(tour.data), "--url", url)
+
+
 def _show(tour: DemoRun, module: str, folder: Path, *arguments: str) -> None:
     """Run a module of the demo that makes a folder, and print what it prints."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -243,16 +283,11 @@ def _show(tour: DemoRun, module: str, folder: Path, *arguments: str) -> None:
         raise WhenceError(f"{module}: {noise.read_text(errors='replace').strip()}")
 
 
-def _stay(tour: DemoRun, url: str, shown: str) -> None:
+def _stay(tour: DemoRun, url: str, invitation: Invitation) -> None:
     tour.title(f"Whence is up at {url}: open it in a browser. Until Ctrl-C, ask it more from another terminal, too:")
-    for question in (
-        f"upstream {PREDICTION} --types both",
-        f"path {LOGIN} {PREDICTION}",
-        "search login",
-        f"impact {LOGIN}",
-    ):
+    for question in invitation.questions:
         tour.say(f"  {_command()} {question} --data {tour.data}")
-    tour.say(f"In the browser, Dashboards › On call shows {shown}.")
+    tour.say(f"In the browser, {invitation.shown}.")
     with suppress(SystemExit):
         _measure(tour)
         signal.pause()

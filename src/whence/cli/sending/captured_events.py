@@ -23,6 +23,7 @@ from whence.cli.sql.schemas import columns_from
 from whence.errors import ApiError, DialectError, WhenceError
 from whence_client.outbox.destinations import destination_of
 from whence_client.outbox.spool import Spool, new_path
+from whence_client.process.parent import parent_of_process
 from whence_client.process.settings import read_settings
 from whence_client.redaction.walk import redact_event
 
@@ -98,7 +99,14 @@ def dbt_lines(target: Path, options: DbtOptions) -> Iterator[Line]:
 
     if unread := unread_results(target):
         yield Flaw("run_results.json", unread)
-    for event in capture(target, namespace=options.namespace, jobs=options.jobs, root=options.project, columns=more):
+    for event in capture(
+        target,
+        namespace=options.namespace,
+        jobs=options.jobs,
+        root=options.project,
+        columns=more,
+        parent=parent_of_process(),
+    ):
         yield msgspec.json.encode(event)
 
 

@@ -2,6 +2,7 @@
 cut.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,12 +11,14 @@ from whence.capture.dbt.artifacts.connection import Warehouse
 from whence.capture.dbt.artifacts.ephemeral import PREFIX
 from whence.capture.dbt.artifacts.project import Node, Project
 from whence.capture.sql import Table
-from whence.capture.sql.events.naming import Naming
+from whence.capture.sql.events.naming import Naming, location
 from whence.model.names import DatasetName, JobName
 from whence.openlineage.json.wire import Json
 from whence.openlineage.write import facet
 
 _SUFFIXES = {"snapshot": ".snapshot", "seed": ".seed"}
+_FILE = re.compile(r"(?:\w+\()?\s*'((?:[^']|'')+)'")
+"""The relation of an external source of dbt-duckdb: a path in quotes, alone or as the first argument of a function."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +100,13 @@ def names(project: Project, warehouse: Warehouse, jobs: str) -> Names:
 
 
 def _table(node: Node, warehouse: Warehouse) -> DatasetName:
-    """The table as SQL reaches it: the relation's name under the dialect's rules of case."""
+    """The table as SQL reaches it, the relation's name under the dialect's rules of case; or the file of a source."""
+    if file := _file(node):
+        return file
     parts = table_of(node, warehouse.dialect).parts if node.relation else node.parts
     return DatasetName(warehouse.namespace, ".".join(parts))
+
+
+def _file(node: Node) -> DatasetName | None:
+    found = _FILE.match(node.relation) if node.kind == "source" else None
+    return location(found[1].replace("''", "'")) if found else None

@@ -33,7 +33,8 @@ def table_of(dialect: Dialect, node: tree.Node) -> Table:
     parts = []
     for part in tree.table_parts(node):
         text, quoted = tree.text_of(part)
-        parts.append(normalize_case(dialect.tables, text, quoted) or _DEFAULT_SCHEMA.get(dialect.name, ""))
+        case = "keep" if dialect.tables == "fold" and "/" in text else dialect.tables  # a file's path is not folded
+        parts.append(normalize_case(case, text, quoted) or _DEFAULT_SCHEMA.get(dialect.name, ""))
     if dialect.name == "bigquery" and parts and "$" in parts[-1]:
         parts[-1] = parts[-1].partition("$")[0]  # a partition of the table
     return Table(tuple(parts))
