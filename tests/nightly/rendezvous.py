@@ -1,5 +1,5 @@
-"""A file and a table that pandas, DuckDB, and a real dbt, Spark, MLflow, Great Expectations and Soda touch are one
-dataset with one history.
+"""A file and a table that pandas, polars, DuckDB, and a real dbt, Spark, MLflow, Great Expectations and Soda touch are
+one dataset with one history.
 """
 
 import json
@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pandas as pd
+import polars as pl
 import pytest
 from sqlalchemy import Engine
 
@@ -26,6 +27,7 @@ from whence.capture.mlflow.source import capture as mlflow_capture
 from whence_client.captures import Naming, Window
 from whence_client.duckdb.hooks import DuckdbCapture
 from whence_client.frames.pandas.hooks import PandasCapture
+from whence_client.frames.polars.hooks import PolarsCapture
 
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "tests/capture/dbt/requirements.lock"
@@ -119,9 +121,10 @@ def test_one_file_and_one_table_have_one_history(
     monkeypatch.chdir(lake)
     (lake / "raw.csv").write_text("id,amount\n1,2.5\n2,3.5\n")
     session = Kept()
-    undos = [one.install(session) for one in (PandasCapture(), DuckdbCapture())]
+    undos = [one.install(session) for one in (PandasCapture(), PolarsCapture(), DuckdbCapture())]
     try:
         pd.read_csv("raw.csv").to_parquet("clean.parquet")
+        pl.scan_parquet("clean.parquet").select(thrice=pl.col("amount") * 3).sink_parquet("thrice.parquet")
         of_dbt = by_dbt(lake)
         with duckdb.connect("shop.duckdb") as shop:
             shop.execute("COPY (SELECT amount FROM orders) TO 'exported.csv'")
@@ -151,4 +154,5 @@ def test_one_file_and_one_table_have_one_history(
     }
     edges = column_edges(store_events(sqlite_store, events))
     assert {"raw.amount -> clean.amount", "clean.amount -> orders.amount", "clean.amount -> twice.twice"} <= edges
+    assert "clean.amount -> thrice.thrice" in edges
     assert "orders.amount -> exported.amount" in edges

@@ -1,5 +1,6 @@
 """One file is one dataset, whichever capture reports it (check 7 of a capture)."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ import pandas as pd
 import pytest
 
 from client.tests.frames.sessions import Kept
+from whence.capture.airflow.assets import name_asset
+from whence.capture.mlflow.datasets import read_inputs
 from whence.capture.sql import read_script
 from whence.capture.sql.events.events import sql_facts
-from whence.capture.sql.events.naming import Naming
+from whence.capture.sql.events.naming import Naming as SqlNaming
 from whence.openlineage.names.naming import normalise
+from whence_client.captures import Naming
 from whence_client.frames.pandas.hooks import PandasCapture
 from whence_client.runs.datasets import resolve_dataset
 from whence_client.spark.capture.tables import name_path
@@ -22,7 +26,7 @@ Name = tuple[str, str]
 
 def by_sql(path: str) -> Name:
     text = f"CREATE TABLE report AS SELECT id FROM read_csv('{path}')"
-    facts = sql_facts(text, "duckdb", read_script(text, "duckdb"), Naming(namespace="duckdb:///shop.db"))
+    facts = sql_facts(text, "duckdb", read_script(text, "duckdb"), SqlNaming(namespace="duckdb:///shop.db"))
     (found,) = facts.inputs
     return found.namespace, found.name
 
@@ -36,7 +40,19 @@ def by_spark(path: str) -> Name:
     return found.namespace, found.name
 
 
-CAPTURES = [by_sql, by_declared_run, by_spark]
+def by_airflow(path: str) -> Name:
+    found = name_asset({"uri": path if ":" in path else f"file://{path}"}, NAMING)
+    return found.namespace, found.name
+
+
+def by_mlflow(path: str) -> Name:
+    logged = {"source_type": "local", "source": json.dumps({"uri": path})}
+    ((_, found),) = read_inputs({"inputs": {"dataset_inputs": [{"dataset": logged}]}}, NAMING, "")
+    return found.namespace, found.name
+
+
+CAPTURES = [by_sql, by_declared_run, by_spark, by_airflow, by_mlflow]
+NAMING = Naming("prod", "https://airflow.example")
 PATHS = {
     "/lake/prod/Orders ü.csv": ("file", "/lake/prod/Orders ü.csv"),
     "file:///lake/prod/orders.csv": ("file", "/lake/prod/orders.csv"),
@@ -46,6 +62,13 @@ PATHS = {
     "s3a://lake//dev/orders/": ("s3://lake", "dev/orders"),
     "gs://lake/dev/orders.parquet": ("gs://lake", "dev/orders.parquet"),
     "s3://KEY:SECRET@lake/orders": ("s3://lake", "orders"),
+    "s3://lake/prod/Orders/day=2026-02-01/hour=7/": ("s3://lake", "prod/Orders"),
+    "/lake/staging/orders/day=1": ("file", "/lake/staging/orders"),
+    "/lake/staging/orders/*/*.parquet": ("file", "/lake/staging/orders"),
+    "/lake/staging/orders/**/*.csv.gz": ("file", "/lake/staging/orders"),
+    "/lake/staging/orders/part-*.parquet": ("file", "/lake/staging/orders/part-*.parquet"),
+    "/lake/staging/a=b.csv": ("file", "/lake/staging/a=b.csv"),
+    "/lake/staging/day=1/orders.csv": ("file", "/lake/staging/day=1/orders.csv"),
 }
 
 

@@ -98,3 +98,29 @@ def test_one_file_and_one_table_have_one_history(session: Kept, lake: Path, sqli
         "orders.amount -> daily.amount",
     }
     assert "raw.amount -> clean.amount" in edges
+
+
+def test_a_table_of_partitions_is_one_dataset(session: Kept, lake: Path) -> None:
+    """However a part of it, or all of its files, are spelled: a folder with one file or with several."""
+    (lake / "x").mkdir()
+    (lake / "link").symlink_to(lake, target_is_directory=True)
+    frame = pd.DataFrame({"id": [1, 2, 3], "tag": ["a", "a", "b"]})
+    frame.to_parquet("Orders ü", partition_cols=["tag"])
+    (lake / "one/tag=a").mkdir(parents=True)
+    duckdb.execute("COPY (SELECT 1 AS id) TO 'one/tag=a/only.parquet'")
+    session.events.clear()
+    for table in ("Orders ü", "one"):
+        for spelling in (table, f"./{table}/", f"{table}/tag=a", f"{lake}/x/../{table}//tag=a/"):
+            pl.scan_parquet(spelling).select("id").sink_csv("polars.csv")
+            pd.read_parquet(spelling, columns=["id"]).to_csv("pandas.csv")
+        duckdb.sql(f"COPY (SELECT id FROM read_parquet('{table}/*/*.parquet')) TO 'duckdb.csv'")
+        duckdb.sql(f"COPY (SELECT id FROM '{table}/**/*.parquet') TO 'duckdb.csv'")
+        read = {(one["namespace"], one["name"]) for event in session.events for one in event["inputs"]}
+        assert read == {("file", f"{lake}/{table}")}
+        assert len(session.events) == 10
+        session.events.clear()
+    pl.scan_parquet("one/tag=a/only.parquet").sink_csv("polars.csv")
+    pd.read_parquet("link/one/tag=a/only.parquet").to_csv("pandas.csv")  # a link is a name of its own
+    assert [one["inputs"][0]["name"] for one in session.events] == [
+        f"{lake}/{place}/tag=a/only.parquet" for place in ("one", "link/one")
+    ]

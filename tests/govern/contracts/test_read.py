@@ -81,7 +81,7 @@ HEAD = "apiVersion: v3.2.0\nkind: DataContract\nid: a\nversion: 1.0.0\n"
         ("type: mysql, host: h, port: 3306, database: shop", "dataset:mysql://h:3306:shop.t"),
         ("type: duckdb, database: /data/a.duckdb, schema: main", "dataset:duckdb:///data/a.duckdb:a.main.t"),
         ("type: kafka, host: 'k:9092'", "dataset:kafka://k:9092:t"),
-        ("type: s3, location: 's3://lake/{model}/*.parquet', format: parquet", "dataset:s3://lake:t/*.parquet"),
+        ("type: s3, location: 's3://lake/{model}/*.parquet', format: parquet", "dataset:s3://lake:t"),
         ("type: local, path: /data/t, format: csv", "dataset:file:/data/t"),
         ("type: postgres, host: '${HOST}', port: 5432, database: d, schema: s", ""),
         ("type: custom, host: h", ""),

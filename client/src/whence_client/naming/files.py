@@ -4,6 +4,8 @@
 Dataset(namespace='s3://lake', name='raw/users', schema_fields=(), facets={}, run_facets={})
 >>> name_file("file:///data/a.csv").name
 '/data/a.csv'
+>>> name_file("/lake/orders/day=1/").name, name_file("/lake/orders/*/*.parquet").name
+('/lake/orders', '/lake/orders')
 """
 
 from __future__ import annotations
@@ -22,14 +24,19 @@ _OBJECTS = frozenset(("s3", "gs", "abfss", "wasbs", "oss", "cos"))
 """Stores of objects, whose keys have no slash at their beginning."""
 _SLASHES = re.compile("//+")
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(.*)", re.DOTALL)
+_FILE = r"[^/]*\.(?:csv|tsv|json|jsonl|ndjson|parquet|orc|avro|arrow|feather|ipc|xlsx?)(?:\.\w+)?$"
+_PARTS = re.compile(rf"(?:/(?:(?!{_FILE})[^/=]+=[^/]*|\*\*?|\*(?:\.\w+)+))+$")
+"""The end of the path of a table's partition, or of a pattern for all files of a folder."""
 _DRIVE = re.compile(r"/?[A-Za-z]:[\\/]")
 
 
 def name_file(path: PathLike, *, folder: PathLike | None = None, encoded: bool = True) -> Dataset:
     """The dataset at a path or URI. A relative path is below `folder`, the working directory if not given.
 
-    Links are not followed: the job's own spelling of a path is what its readers use. Credentials and queries of a URI
-    are dropped. `encoded`: whether percent signs of a `file:` URI are escapes (RFC 3986), as for Python and Hadoop.
+    A partition (`day=1`), or a pattern for all files of a folder, is a part of the table in its folder: that is the
+    dataset. A file that is named is one of its own, and so is a pattern for some files. Links are not followed: the
+    job's own spelling of a path is what its readers use. Credentials and queries of a URI are dropped. `encoded`:
+    whether percent signs of a `file:` URI are escapes (RFC 3986), as for Python and Hadoop.
     """
     text = os.fspath(path)
     scheme, authority, rest = _split(text)
@@ -80,7 +87,8 @@ def _absolute(text: str, folder: PathLike | None) -> str:
 
 def _trim(path: str) -> str:
     path = _SLASHES.sub("/", path)
-    return path[:-1] if len(path) > 1 and path.endswith("/") else path
+    path = path[:-1] if len(path) > 1 and path.endswith("/") else path
+    return (_PARTS.sub("", path) or path) if "=" in path or "*" in path else path
 
 
 def _unquote(path: str) -> str:

@@ -22,7 +22,7 @@ def name_uri(uri: str, naming: Naming) -> Dataset | None:
     """
     scheme, rest = uri.partition("://")[0].lower(), uri.partition("://")[2]
     parts = [unquote(part) for part in rest.partition("?")[0].split("/") if part]
-    if scheme in _FILES and rest:
+    if (scheme in _FILES and rest) or uri.startswith(("file:/", "dbfs:/")):
         return naming.file(uri)
     if scheme in _TABLES and len(parts) > 1:
         return naming.table_of_url(f"{scheme}://{urlsplit(uri).netloc}/{parts[1]}", ".".join(parts[2:] or parts[1:2]))

@@ -109,8 +109,9 @@ def labels_of(value: Any) -> list[Any]:
 
 
 def descend(source: FrameLineage, labels: Iterable[Hashable], reason: str) -> FrameLineage:
-    """A frame that came from another in a way that is not known: its datasets, and no sources of its columns."""
-    return FrameLineage(dict.fromkeys(labels, unknown(reason)), source.rows, source.inputs, {...: unknown(reason)})
+    """A frame that came from another in an unknown way: its datasets, and no sources of its columns and rows."""
+    rows = source.rows | Rows(reasons=frozenset((reason,)))
+    return FrameLineage(dict.fromkeys(labels, unknown(reason)), rows, source.inputs, {...: unknown(reason)})
 
 
 def labels_in(result: Any) -> list[Any]:

@@ -26,6 +26,9 @@ from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset
 from whence_client.naming.files import name_file
 
 _READERS = ("read_avro", "read_csv", "read_excel", "read_ipc", "read_json", "read_ndjson", "read_ods", "read_parquet")
+_SCANNERS = ("scan_csv", "scan_ipc", "scan_ndjson", "scan_parquet")
+_MOST_SOURCES = 10_000
+"""The sources of scans that are remembered: the oldest go first."""
 _WRITERS = ("write_avro", "write_csv", "write_excel", "write_ipc", "write_json", "write_ndjson", "write_parquet")
 _SINKS = ("sink_csv", "sink_ipc", "sink_ndjson", "sink_parquet")
 _KEEPING = ("slice", "head", "tail", "limit", "clone", "rechunk", "reverse", "sample", "gather_every", "shrink_to_fit")
@@ -65,6 +68,7 @@ class _Hooks:
         self._capture, self._session, self._polars = capture, session, polars
         self._memory = memory_of(session)
         self._patches = Patches(session.guard(capture.name))
+        self._sources: dict[tuple[str, str], None] = {}
         self._depth: ContextVar[int] = ContextVar("whence_polars_writes", default=0)
 
     def install(self) -> Undo:
@@ -73,6 +77,9 @@ class _Hooks:
         for name in _READERS:
             if hasattr(polars, name):
                 observe(polars, name, self._on_read)
+        for name in _SCANNERS:
+            if hasattr(polars, name):
+                observe(polars, name, self._on_scan)
         observe(polars.DataFrame, "__init__", self._on_creation)
         observe(polars, "from_pandas", self._on_import)
         observe(polars.Series, "__init__", self._on_values)
@@ -171,6 +178,21 @@ class _Hooks:
         lineage = read_frame(_dataset(name_file(path)), frame.columns) if path else None
         self._remember(frame, lineage or unknown_frame(frame.columns, NOT_CAPTURED))
 
+    def _on_scan(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A file or folder will be read: its plan has the files alone, even if there is one in the folder."""
+        path = _path(args[0] if args else named.get("source"))
+        if path:
+            self._sources[name_file(path).key] = None
+            while len(self._sources) > _MOST_SOURCES:
+                self._sources.pop(next(iter(self._sources)))
+
+    def _name_paths(self, paths: list[str]) -> Dataset:
+        """The dataset of the files of a scan: what the job called it, or the folder that several have in common."""
+        namespace, name = name_file(_common_path(paths)).key
+        while name and (namespace, name) not in self._sources:
+            name = name.rpartition("/")[0]
+        return Dataset(namespace, name) if name else _dataset(name_file(_common_path(paths)))
+
     def _on_creation(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A frame was made of what Python has. Its buffers may lie where another frame's were."""
         data = args[1] if len(args) > 1 else named.get("data")
@@ -240,7 +262,7 @@ class _Hooks:
         polars = self._polars
         return Plan(
             frame,
-            _name_paths,
+            self._name_paths,
             lambda inner: self._find(polars.DataFrame._from_pydf(inner)),
             lambda inner: self._memory.find_by_buffers(lambda: [polars.Series._from_pyseries(inner)]),
         )
@@ -255,11 +277,6 @@ class _Hooks:
         write = describe_write(self._capture.name, name_file(path), schema.items(), lineage, rows)
         for event in self._capture.translate(write, self._session.naming()):
             self._session.emit(event, capture=self._capture.name)
-
-
-def _name_paths(paths: list[str]) -> Dataset:
-    """The dataset of the files of a scan: the file, or the folder that several have in common."""
-    return _dataset(name_file(_common_path(paths)))
 
 
 def _common_path(paths: list[str]) -> str:

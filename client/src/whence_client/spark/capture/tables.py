@@ -12,14 +12,11 @@ from whence_client.spark.capture.scala import call, class_name, read_map, read_o
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PARTITION = re.compile(r"/[^/=]+=[^/]*$")
 _MOST_PATHS = 16
 
 
 def name_path(path: str) -> Dataset:
-    """The dataset at a path; that of the table if the path is one of its partitions (`.../day=1`)."""
-    while _PARTITION.search(path.rstrip("/")):
-        path = _PARTITION.sub("", path.rstrip("/"))
+    """The dataset at a path."""
     return _plain(name_file(path))
 
 
