@@ -5,7 +5,7 @@ A limit is about half as much again as measured. Lower it with the cost; raise i
 
 from bench.measures.event_cpu import ACCEPT, DECODE, MERGE, SETTLE, Costs, least_ratios, measure
 
-LIMITS = {ACCEPT: 4.8, MERGE: 14.0, SETTLE: 3.5}
+LIMITS = {ACCEPT: 4.8, MERGE: 12.0, SETTLE: 3.5}
 
 
 def find_excess(costs: Costs) -> dict[str, float]:
