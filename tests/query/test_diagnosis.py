@@ -28,6 +28,7 @@ from whence.errors import QuestionError
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.model.access import Grant, Role, Viewer
 from whence.model.events import RunState
+from whence.model.ids import node_id
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.model.symptom import Symptom
@@ -35,8 +36,11 @@ from whence.openlineage.write import column_lineage, dataset, facet, run_event
 from whence.query.answers.instants import iso
 from whence.query.answers.values import Question
 from whence.query.diagnosis.diagnosis import Diagnosis, diagnose
+from whence.query.history.changes.code import ReadCommits
 from whence.query.history.changes.period import Period
+from whence.query.history.changes.values import Unknown
 from whence.query.rendering.diagnosis import diagnosis_listing
+from whence.query.runs.commits import Commit
 from whence.query.visibility.catalog import VisibleCatalog, scope_of
 from whence.query.visibility.graph import VisibleGraph, seen_by
 from whence.store.connection.engine import open_store, reading, sqlite_url
@@ -231,3 +235,49 @@ def test_what_a_dataset_gets_after_its_first_run_is_a_change(store: Engine) -> N
         found = ask(store, period=Period(since=since, until=LAST.until))
         (silver,) = (one for one in found.causes if one.dataset == SILVER)
         assert "lineage from raw.promo.rebate was added" in "; ".join(one.text for one in silver.evidence)
+
+
+def with_version(body: bytes, version: str) -> bytes:
+    """The same event of a job whose code has a version."""
+    event = json.loads(body)
+    code = facet("SourceCodeLocationJobFacet", type="git", url="https://git.example/data", version=version)
+    event["job"]["facets"] = {"sourceCodeLocation": code}
+    return json.dumps(event).encode()
+
+
+def test_another_version_of_the_code_right_before_the_symptom_is_listed_as_evidence(store: Engine) -> None:
+    """Nulls begin in both sources of `gold`; the job of one of them began to run another version that day."""
+    total = FieldName(GOLD, "total")
+    jobs = {SILVER: CLEAN, PROMO: job_of("prod", "promo")}
+    landed = {name: FieldName(DatasetName(name.namespace, f"landing.{name.name}"), "amount") for name in jobs}
+    events, commits = list[bytes](), dict[int, Commit]()
+    for day in range(DAYS):
+        at, nulls = 24 * day, 600 if day == DAYS - 1 else 10 + day % 3
+        for place, (name, job) in enumerate(jobs.items(), 1):
+            version = "b2" if name == PROMO and day == DAYS - 1 else "a1"
+            events.append(
+                with_version(written(job, at + place, name, "amount", "int", nulls, (landed[name],)), version)
+            )
+            commits[node_id(run_name(job, at + place))] = Commit(version=version, url="")
+        sources = tuple(FieldName(name, "amount") for name in jobs)
+        events.append(written(REVENUE, at + 4, GOLD, "total", "int", nulls, sources))
+    apply_bodies(store, events)
+
+    def causes(read_commits: ReadCommits | None) -> Diagnosis:
+        with reading(store) as connection:
+            graph = StoreGraph(connection)
+            contracts = EvaluatedContracts(StoreCatalog(connection), graph)
+            return diagnose(graph, contracts, total, LAST, Question(), Symptom.NULLS, read_commits)
+
+    def probability(found: Diagnosis, name: DatasetName) -> float:
+        return next(one.probability for one in found.causes if one.dataset == name)
+
+    found = causes(lambda ids: {id_: commits[id_] for id_ in ids if id_ in commits})
+    cause = next(one for one in found.causes if one.dataset == PROMO)
+    (change,) = (one for one in cause.evidence if one.kind == "code")
+    assert change.text == "code of job promo changed from a1 to b2"
+    assert change.event is not None
+    unread = causes(None)
+    assert probability(found, PROMO) == probability(unread, PROMO)
+    assert [one.reason for one in unread.not_known if one.reason is Unknown.COMMITS] == [Unknown.COMMITS]
+    assert Unknown.COMMITS not in {one.reason for one in found.not_known}

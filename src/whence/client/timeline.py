@@ -26,6 +26,9 @@ _HAPPENED: Mapping[tuple[str, str], str] = {
     ("quality", "failed"): "began to fail a check",
     ("quality", "recovered"): "passes its check again",
     ("code", "changed"): "ran another version of its code",
+    ("owners", "added"): "has an owner",
+    ("owners", "removed"): "has no owner any more",
+    ("owners", "changed"): "has other owners",
     ("run", "failed"): "began to fail",
     ("run", "recovered"): "completed again",
 }
@@ -51,8 +54,8 @@ class ChangedPart(msgspec.Struct, frozen=True, kw_only=True):
 class ChangeUpstream(msgspec.Struct, frozen=True, kw_only=True):
     """A change, `distance` hops upstream of the requested node (0: at the node itself).
 
-    `kind`: schema, lineage, contract, objective, quality or run. `job` and `run` brought it, `event` proves it; None:
-    not known.
+    `kind`: schema, lineage, contract, objective, quality, run, code or owners. `job` and `run` brought it, `event`
+    proves it; None: not known.
     """
 
     time: str

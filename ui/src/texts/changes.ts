@@ -24,6 +24,7 @@ export const changes = {
     quality: "Check",
     run: "Run",
     code: "Code",
+    owners: "Owners",
   } as Record<string, string>,
   onlyKind: "Show only",
   what: {
@@ -40,6 +41,7 @@ export const changes = {
     objective: { violated: "began to miss an objective", fulfilled: "meets its objective again" },
     quality: { failed: "began to fail a check", recovered: "passes its check again" },
     code: { changed: "ran another version of its code" },
+    owners: { added: "has an owner", removed: "has no owner any more", changed: "has other owners" },
     run: { failed: "began to fail", recovered: "completed again" },
   } as Record<string, Record<string, string>>,
   hops: (count: number) => (count ? `${counted(count, "hop", "hops")} upstream` : "here"),
@@ -64,6 +66,7 @@ export const changes = {
     "older contract evaluations": (count: number) =>
       `Contracts of ${counted(count, "node", "nodes")} were not evaluated for the whole period.`,
     "older commits": (count: number) => `All versions of the code of ${counted(count, "job", "jobs")}.`,
+    "older owners": (count: number) => `All owners of ${counted(count, "node", "nodes")}.`,
     "older runs": () => `Failures before the latest ${MOST.runs} runs.`,
   } as Record<string, (count: number) => string>,
   andMore: (count: number) => `and ${count.toLocaleString("en")} more`,

@@ -10,7 +10,7 @@ from whence.api.http.clock import now_of
 from whence.api.http.openapi_responses import documented
 from whence.api.http.path_names import Segment
 from whence.api.lineage import parameters as questions
-from whence.api.requests.catalog import catalog_over, commit_reader
+from whence.api.requests.catalog import catalog_over, commit_reader, owner_reader
 from whence.api.requests.estate_labels import labels_for
 from whence.api.requests.graph import GraphQuestion, GraphRequests
 from whence.api.requests.run_reports import reported_by
@@ -59,10 +59,13 @@ def router(requests: GraphRequests) -> APIRouter:
     """Create the routes, under `/api/v2`."""
     routes = APIRouter(prefix="/api/v2", tags=["ask"])
     _walks(routes, requests)
+    _containment(routes, requests)
+    _lookups(routes, requests)
     _evidence(routes, requests)
     _reports(routes, requests)
     _sensitivity(routes, requests)
     _changes(routes, requests)
+    _comparisons(routes, requests)
     return routes
 
 
@@ -98,6 +101,8 @@ def _walks(routes: APIRouter, requests: GraphRequests) -> None:
 
         return await requests.answer(request, query.terms(at), ask)
 
+
+def _containment(routes: APIRouter, requests: GraphRequests) -> None:
     @routes.get("/containment", responses=documented("containment"))
     async def containment_of(request: Request, query: Annotated[questions.Contained, Query()]) -> Response:
         """Plan what to pause so that a broken node goes no further. Nothing is paused by asking."""
@@ -136,6 +141,8 @@ def _walks(routes: APIRouter, requests: GraphRequests) -> None:
         # A relative time differs with each request.
         return await requests.answer(request, query.terms(), ask, tagged=False)
 
+
+def _lookups(routes: APIRouter, requests: GraphRequests) -> None:
     @routes.get("/blast", responses=documented("blast"))
     async def blast(request: Request, query: Annotated[questions.Node, Query()]) -> Response:
         """Show the blast radius of a node as it was computed last. `radius` is null if it was not computed yet."""
@@ -249,14 +256,14 @@ def _changes(routes: APIRouter, requests: GraphRequests) -> None:
 
     @routes.get("/changes", responses=documented("changes"))
     async def changes_upstream(request: Request, query: Annotated[questions.Changed, Query()]) -> Response:
-        """List what changed upstream of a node in a period: schemas, lineage, contracts, checks, runs, code."""
+        """List what changed upstream of a node in a period: schemas, lineage, contracts, checks, runs, code, owners."""
         period = query.period(now_of(request))
 
         def ask(graph: QuestionGraph) -> Listing:
             contracts = EvaluatedContracts(catalog_over(request, graph), graph)
             node = resolve(graph, query.node)
-            commits = commit_reader(request, graph)
-            found = upstream_changes(graph, contracts, node, period, query.question, query.max_changes, commits)
+            readers = commit_reader(request, graph), owner_reader(request, graph)
+            found = upstream_changes(graph, contracts, node, period, query.question, query.max_changes, *readers)
             return changes_listing(found)
 
         # A relative time differs with each request.
@@ -270,11 +277,14 @@ def _changes(routes: APIRouter, requests: GraphRequests) -> None:
         def ask(graph: QuestionGraph) -> Listing:
             contracts = EvaluatedContracts(catalog_over(request, graph), graph)
             node = resolve(graph, query.node)
-            return diagnosis_listing(diagnose(graph, contracts, node, period, query.question, query.expected))
+            commits = commit_reader(request, graph)
+            return diagnosis_listing(diagnose(graph, contracts, node, period, query.question, query.expected, commits))
 
         # A relative time differs with each request.
         return await requests.answer(request, query.terms(period.until), ask, tagged=False)
 
+
+def _comparisons(routes: APIRouter, requests: GraphRequests) -> None:
     @routes.get("/diff", responses=documented("diff"))
     async def diff_between(request: Request, query: Annotated[questions.Between, Query()]) -> Response:
         """Compare the graph at two instants, or as two runs reported it."""

@@ -12,10 +12,12 @@ from whence.api.auth.guard import secret_of, viewer_of, viewer_tag
 from whence.api.pending.assertions import Pending
 from whence.api.pending.catalog import PendingCatalog
 from whence.api.pending.graph import PendingGraph
+from whence.api.requests.logged_owners import LoggedOwners
 from whence.api.requests.raw_events import raw_events
 from whence.api.requests.run_commits import read_run_commits
 from whence.model.catalog import EventEntry
 from whence.query.history.changes.code import ReadCommits
+from whence.query.history.changes.owners import ReadOwners
 from whence.query.ports.catalog import Catalog
 from whence.query.visibility.catalog import VisibleCatalog, scope_of
 from whence.query.visibility.events import shown_event
@@ -117,3 +119,8 @@ NewestView = Annotated[CatalogView, Depends(open_newest_view)]
 def commit_reader(request: Request, graph: QuestionGraph) -> ReadCommits:
     """Reads the commits of runs in the snapshot of a graph, from the server's log."""
     return partial(read_run_commits, whole_catalog_of(graph).connection, request.app.state.log)
+
+
+def owner_reader(request: Request, graph: QuestionGraph) -> ReadOwners:
+    """Reads what events said of owners in the snapshot of a graph, from the server's log."""
+    return LoggedOwners(whole_catalog_of(graph).connection, request.app.state.log)

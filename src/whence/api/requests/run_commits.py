@@ -1,16 +1,12 @@
 """The commits of runs, from their own events in the log, not from the latest event of their job."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection
 
 from whence.api.requests.end_events import read_end_events
 from whence.log import Log
-from whence.log.address import open_log
-from whence.query.history.changes.code import ReadCommits
 from whence.query.runs.commits import FACET, Commit, commit_in
 
 
@@ -29,11 +25,3 @@ def commit_of_event(event: Mapping[str, Any]) -> Commit | None:
     job = event.get("job")
     facets = job.get("facets") if isinstance(job, dict) else None
     return commit_in(facets.get(FACET)) if isinstance(facets, dict) else None
-
-
-def logged_commits(connection: Connection, log: str) -> ReadCommits | None:
-    """Reads the commits of runs in a snapshot of the store from the log in a directory. None without a log there, and
-    for a topic, which needs more than its address.
-    """
-    is_there = log and Path(log).is_dir()
-    return partial(read_run_commits, connection, open_log(log)) if is_there else None

@@ -7,7 +7,7 @@ from fastapi import Request
 from whence.api.auth.credentials import Caller, Credentials
 from whence.api.auth.guard import identify
 from whence.api.http.clock import now_of
-from whence.api.requests.catalog import catalog_over, commit_reader
+from whence.api.requests.catalog import catalog_over, commit_reader, owner_reader
 from whence.api.requests.graph import GraphRequests
 from whence.api.slack import messages
 from whence.api.slack.commands import Command, Sent, Verb
@@ -75,7 +75,15 @@ def _message(request: Request, graph: QuestionGraph, command: Command, period: P
         case Verb.IMPACT:
             return messages.impact_message(impact(graph, node, _QUESTION), base)
     contracts = EvaluatedContracts(catalog_over(request, graph), graph)
-    found = upstream_changes(graph, contracts, node, period, _QUESTION, read_commits=commit_reader(request, graph))
+    found = upstream_changes(
+        graph,
+        contracts,
+        node,
+        period,
+        _QUESTION,
+        read_commits=commit_reader(request, graph),
+        read_owners=owner_reader(request, graph),
+    )
     return messages.changes_message(found, base, command.since)
 
 

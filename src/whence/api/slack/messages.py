@@ -33,6 +33,7 @@ _NOT_KNOWN = {
     Unknown.CHECKS: "checks of runs before the latest 500.",
     Unknown.CONTRACTS: "contracts of {count} were not evaluated for the whole period.",
     Unknown.COMMITS: "all versions of the code of {count}.",
+    Unknown.OWNERS: "all owners of {count}.",
     Unknown.RUNS: "failures before the latest 10,000 runs.",
 }
 

@@ -8,7 +8,8 @@ from typing import Any, TypeVar, Unpack, cast
 
 import msgspec
 
-from whence.api.requests.run_commits import logged_commits
+from whence.api.requests.local_log import read_local_log
+from whence.api.requests.local_sources import contracts_in, period_of
 from whence.cli.answers.gate_records import read_approvals, read_waivers
 from whence.client import answers
 from whence.client.acts.containment import ContainmentPlan, RerunPlan
@@ -32,7 +33,6 @@ from whence.model.symptom import Symptom
 from whence.query.answers.instants import past_instant
 from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.diagnosis.diagnosis import diagnose
-from whence.query.history.changes.period import read_period
 from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
@@ -78,6 +78,7 @@ class StoreQuestions:
 
     url: str
     log: str = ""
+    security: str = ""
 
     def upstream(self, node: str, **walk: Unpack[Walk]) -> answers.Lineage:
         """The nodes upstream of a node."""
@@ -193,14 +194,12 @@ class StoreQuestions:
         **bounds: Unpack[Bounds],
     ) -> answers.ChangesUpstream:
         """What changed at a node and upstream of it in a period."""
-        from whence.govern.contracts.evaluation.histories import EvaluatedContracts
-
-        question = replace(question_of(bounds), at=None)
-        period = read_period(iso_text(since) or "", iso_text(until), iso_text(bounds.get("as_of")), _now())
+        question, period = replace(question_of(bounds), at=None), period_of(since, until, bounds)
         with self._open() as graph:
-            contracts = EvaluatedContracts(StoreCatalog(graph.connection), graph)
-            commits = logged_commits(graph.connection, self.log)
-            found = upstream_changes(graph, contracts, resolve(graph, node), period, question, max_changes, commits)
+            log = read_local_log(graph.connection, self.log, self.security)
+            found = upstream_changes(
+                graph, contracts_in(graph), resolve(graph, node), period, question, max_changes, *log
+            )
         return answer_of(changes_listing(found), answers.ChangesUpstream, limit)
 
     def diagnose(
@@ -214,14 +213,11 @@ class StoreQuestions:
         **bounds: Unpack[Bounds],
     ) -> RootCauses:
         """The possible causes of what is wrong at a node."""
-        from whence.govern.contracts.evaluation.histories import EvaluatedContracts
-
-        question = replace(question_of(bounds), at=None)
-        period = read_period(iso_text(since) or "", iso_text(until), iso_text(bounds.get("as_of")), _now())
-        expected = None if symptom is None else Symptom(symptom)
+        question, period = replace(question_of(bounds), at=None), period_of(since, until, bounds)
         with self._open() as graph:
-            contracts = EvaluatedContracts(StoreCatalog(graph.connection), graph)
-            found = diagnose(graph, contracts, resolve(graph, node), period, question, expected)
+            commits, _ = read_local_log(graph.connection, self.log, self.security)
+            expected = None if symptom is None else Symptom(symptom)
+            found = diagnose(graph, contracts_in(graph), resolve(graph, node), period, question, expected, commits)
         return answer_of(diagnosis_listing(found), RootCauses, limit)
 
     def sensitivity(

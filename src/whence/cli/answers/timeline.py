@@ -23,7 +23,8 @@ _NOT_KNOWN = {
     "checks withheld": "only who may read all namespaces sees checks.",
     "older checks": "only the latest 500 runs were searched for checks.",
     "older contract evaluations": "contracts of {count} were not evaluated for the whole period.",
-    "older commits": "versions of the code of {count}: the events of their runs have them, if a server asks its log.",
+    "older commits": "versions of the code of {count}: the events of their runs have them, where the log can be read.",
+    "older owners": "owners of {count}: events in the log have them, where it can be read.",
     "older runs": "only the latest 10,000 runs were searched for failures.",
 }
 _NAMED = 3
@@ -58,7 +59,7 @@ def _lines(found: ChangesUpstream, limit: int, style: Style) -> Iterator[Text]:
         yield closing_line(found.completeness)
 
 
-EXPLAINED = ("access", "checks", "contracts", "runs", "commits", "columns")
+EXPLAINED = ("access", "checks", "contracts", "runs", "commits", "owners", "columns")
 """Reasons for an incomplete answer that the lines about what is not known explain."""
 
 

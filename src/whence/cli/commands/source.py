@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from whence.cli.output.streams import Rows, reporting
-from whence.cli.settings import data_directory, log_url, store_url
+from whence.cli.settings import data_directory, log_url, security_db, store_url
 from whence.client.profiles import DEFAULT, read_profiles
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def open_questions(context: typer.Context) -> Iterator["Questions"]:
             from whence.cli.answers.store import StoreQuestions
 
             data = data_directory(given["data"])
-            yield StoreQuestions(store_url(data, given["store"]), log_url(data))
+            store = store_url(data, given["store"])
+            yield StoreQuestions(store, log_url(data), security_db(store))
 
 
 @contextmanager

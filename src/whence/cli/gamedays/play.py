@@ -2,7 +2,7 @@
 the time of the scenario: transitions of objectives and incidents are found and recorded.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -18,11 +18,14 @@ from whence.govern.incidents.current import compute_incidents, read_all_traits, 
 from whence.govern.incidents.incident import Incident
 from whence.govern.slos.declared import evaluate_all
 from whence.log import Kind, Position, Record
+from whence.model.events import Event, RunEvent
+from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.openlineage.accept import accept
 from whence.query.answers.values import Question
 from whence.query.diagnosis.diagnosis import diagnose
 from whence.query.history.changes.period import Period
+from whence.query.runs.commits import Commit, reported_commit
 from whence.store.ingest.recompute import recompute
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
@@ -112,8 +115,11 @@ def _affected(scenario: Scenario) -> frozenset[DatasetName]:
 
 @dataclass(slots=True)
 class _Store:
+    """A store with everything that arrived. `commits`: what each run reported, by its id, in place of a log."""
+
     engine: Engine
     position: int = 1
+    commits: dict[int, Commit] = field(default_factory=dict)
 
     def merge(self, bodies: Iterable[bytes]) -> None:
         """Merge events, and what follows from them."""
@@ -124,6 +130,7 @@ class _Store:
         ]
         if records:
             self.position += len(records)
+            self.commits |= _commits(one.event for one in accepted)
             merge_records(self.engine, records)
             recompute(self.engine, {_LANE: Position(0, self.position).as_int})
 
@@ -148,12 +155,23 @@ class _Store:
                 return
             period = Period(since=scenario.fault_at - DAY, until=now, is_now=True)
             symptom = _node(scenario, scenario.expected.symptom)
-            found = diagnose(graph, EvaluatedContracts(catalog, graph), symptom, period, Question())
+            contracts = EvaluatedContracts(catalog, graph)
+            found = diagnose(graph, contracts, symptom, period, Question(), read_commits=self.read_commits)
             watch.causes = tuple(one.dataset for one in found.causes)
             traits = read_all_traits(graph, watch.seen)
             watch.owners = tuple(sorted({owner for one in traits.values() for owner in one.owners}))
             plan = make_plan(graph, catalog, _node(scenario, scenario.expected.root), Question())
             watch.contained = frozenset(one.job for one in plan.dependents)
+
+    def read_commits(self, run_ids: Sequence[int]) -> Mapping[int, Commit]:
+        """The commits of runs, as a server reads them from its log."""
+        return {id_: self.commits[id_] for id_ in run_ids if id_ in self.commits}
+
+
+def _commits(events: Iterable[Event]) -> Iterator[tuple[int, Commit]]:
+    for one in events:
+        if isinstance(one, RunEvent) and (commit := reported_commit(one.job)):
+            yield node_id(one.run.name), commit
 
 
 def _node(scenario: Scenario, source: Source) -> DatasetName | FieldName:

@@ -3,7 +3,7 @@
 Everything is read through the catalog and the graph of one viewer, so it has no name that they may not see.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +27,7 @@ from whence.model.slo_records import NotifyText
 from whence.model.traits import TRAIT_FACETS, Traits, read_traits
 from whence.query.answers.values import Question
 from whence.query.diagnosis.diagnosis import PossibleCause, diagnose
+from whence.query.history.changes.code import ReadCommits
 from whence.query.history.changes.period import Period
 from whence.query.ports.catalog import Catalog
 from whence.query.runs.commits import Commit
@@ -39,8 +40,6 @@ RUNBOOK = "runbook"
 """The tag of a dataset whose value is the address of what to do if it is wrong."""
 
 Severity = Literal["critical", "high", "moderate", "low"]
-ReadCommits = Callable[[Sequence[int]], Mapping[int, Commit]]
-"""Reads the commits of runs, by their ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +193,7 @@ def _candidates(sources: DetailSources, one: Incident) -> tuple[PossibleCause, .
     period = Period(since=one.since - BEFORE, until=sources.at, is_now=sources.past is None)
     contracts = EvaluatedContracts(sources.catalog, sources.graph)
     question = Question(at=sources.past)
-    found = diagnose(sources.graph, contracts, one.root, period, question)
+    found = diagnose(sources.graph, contracts, one.root, period, question, read_commits=sources.read_commits)
     hidden = sources.graph.hidden([node_id(cause.dataset) for cause in found.causes])
     causes = [cause for cause in found.causes if node_id(cause.dataset) not in hidden]
     return tuple(causes[:MOST_CAUSES])

@@ -11,6 +11,8 @@ def change_text(one: UpstreamChange) -> str:
     """What changed, without its dataset: `column amount changed from int to varchar`."""
     if one.kind is ChangeKind.RUN:
         return f"job {_short(one.node)} began to fail ({one.parts[0].after})"
+    if one.kind is ChangeKind.CODE:
+        return f"code of job {_short(one.node)} {_turn(one.parts[0])}"
     texts = [part_text(one.kind, part) for part in one.parts[:_MOST_PARTS]]
     more = len(one.parts) - _MOST_PARTS
     return "; ".join([*texts, f"and {more} more"] if more > 0 else texts)

@@ -14,6 +14,7 @@ from whence.query.diagnosis.evidence import Evidence, evidence_of, is_unusual
 from whence.query.diagnosis.features import relations_of
 from whence.query.diagnosis.ranking import RankedCandidate, Ranking, rank
 from whence.query.diagnosis.reading import ReadCase, read_case
+from whence.query.history.changes.code import ReadCommits
 from whence.query.history.changes.contracts import ContractHistories
 from whence.query.history.changes.period import Period
 from whence.query.history.changes.transitions import TimelineGraph
@@ -87,12 +88,14 @@ def diagnose(
     period: Period,
     question: Question,
     symptom: Symptom | None = None,
+    read_commits: ReadCommits | None = None,
 ) -> Diagnosis:
     """Rank the datasets upstream of a dataset or column, and itself, as causes of what is wrong in a period.
 
-    Without a symptom it is what deviates most at the node. Raises QuestionError for a job.
+    Without a symptom it is what deviates most at the node. `read_commits`: None without a log. Raises QuestionError for
+    a job, and what `read_commits` raises.
     """
-    read = read_case(graph, contracts, node, period, question, symptom)
+    read = read_case(graph, contracts, node, period, question, symptom, read_commits)
     ranking = rank(read.case)
     aspect = SYMPTOM_ASPECTS[ranking.symptom]
     causes = tuple(_cause(read, one, aspect) for one in ranking.ranked)

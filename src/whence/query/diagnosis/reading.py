@@ -15,6 +15,7 @@ from whence.query.diagnosis.change_texts import change_text
 from whence.query.diagnosis.flows import Link, link_of, read_flows
 from whence.query.diagnosis.measured_series import Observed, observe
 from whence.query.history.changes import values
+from whence.query.history.changes.code import ReadCommits, code_changes
 from whence.query.history.changes.contracts import ContractHistories
 from whence.query.history.changes.lineage import is_on_the_way
 from whence.query.history.changes.period import Period
@@ -33,8 +34,10 @@ _KINDS: Mapping[values.ChangeKind, ChangeKind] = {
     values.ChangeKind.OBJECTIVE: ChangeKind.CHECK,
     values.ChangeKind.QUALITY: ChangeKind.CHECK,
     values.ChangeKind.RUN: ChangeKind.FAILURE,
-    values.ChangeKind.CODE: ChangeKind.COMMIT,
 }
+"""What changes count as in the ranking. Versions of code do not: the weights are of faults of which only those in code
+come with a commit (`docs/explanation/root-causes.md`). They are evidence for people.
+"""
 _HARMLESS = (values.Change.RECOVERED, values.Change.FULFILLED)
 
 
@@ -65,13 +68,15 @@ def read_case(
     period: Period,
     question: Question,
     symptom: Symptom | None,
+    read_commits: ReadCommits | None = None,
 ) -> ReadCase:
-    """The case of a dataset or column in a period. Raises QuestionError for a job."""
+    """The case of a dataset or column in a period. Raises QuestionError for a job, and what `read_commits` raises."""
     root = dataset_of(node)
     if root is None:
         raise QuestionError("node", "a job has no data; ask for a dataset or a column that it writes")
     scope = scope_of(graph, node, question, period.ends)
-    changed = changes_in(graph, contracts, scope, period)
+    code = code_changes(graph, scope, period.since, period.until, read_commits)
+    changed = changes_in(graph, contracts, scope, period, code=code)
     chosen, is_cut = _nearest(scope)
     ways, ids = _read_ways(graph, scope, chosen, period), _ids(scope, chosen)
     observed = observe(graph, ids, ways.writers, period.until)
@@ -165,6 +170,7 @@ def _candidates(
 ) -> tuple[Candidate, ...]:
     keys, flows = {name: key for key, name in enumerate(ids)}, read_flows(ways.links)
     value_columns = flows.value_columns(next(iter(ids)), _column(scope.root))
+
     jobs = {job for several in ways.writers.values() for job in several}
     versioned = {row.subject_id for row in graph.facets(sorted(jobs), (FACET,))}
 
@@ -179,7 +185,7 @@ def _candidates(
             columns=_columns(scope, ids[name]),
             series=observed.series[name],
             writes=observed.writes[name],
-            changes=tuple(map(_change, changes.get(name, ()))),
+            changes=tuple(_change(one) for one in changes.get(name, ()) if one.kind in _KINDS),
             has_commits=bool(ways.writers.get(name, set()) & versioned),
             value_parents=keys_of(flows.value_parents.get(name, ())),
             row_parents=keys_of(flows.row_parents.get(name, ())),

@@ -10,7 +10,7 @@ from whence.query.rendering import documents
 from whence.query.rendering.answers import event_document
 from whence.query.rendering.listings import Listing
 
-Kind = Literal["schema", "lineage", "contract", "objective", "quality", "run", "code"]
+Kind = Literal["schema", "lineage", "contract", "objective", "quality", "run", "code", "owners"]
 Change = Literal["added", "removed", "changed", "failed", "recovered", "violated", "fulfilled"]
 Reason = Literal[
     "hidden",
@@ -21,6 +21,7 @@ Reason = Literal[
     "older contract evaluations",
     "older runs",
     "older commits",
+    "older owners",
 ]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from whence.model.events import Job
 from whence.model.graph import FacetRow, RunRow
 from whence.model.ids import node_id
 from whence.query.ports.graph import Graph
@@ -38,6 +39,11 @@ def commits_of(graph: Graph, runs: Iterable[RunRow]) -> Mapping[int, Commit]:
 
 def _commit(row: FacetRow) -> Commit | None:
     return commit_in(json.loads(row.payload))
+
+
+def reported_commit(job: Job) -> Commit | None:
+    """The commit that an event reports of its job."""
+    return next((commit_in(json.loads(one.payload)) for one in job.facets if one.key == FACET), None)
 
 
 def commit_in(facet: Any) -> Commit | None:

@@ -5,18 +5,45 @@ reads from the log.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from whence.model.graph import RunRow
 from whence.model.ids import node_id
 from whence.query.history.changes.scope import Scope, unknown_nodes
-from whence.query.history.changes.transitions import MOST_RUNS, Found
-from whence.query.history.changes.values import Change, ChangeKind, Part, Proof, Unknown, UpstreamChange
+from whence.query.history.changes.transitions import MOST_RUNS
+from whence.query.history.changes.values import (
+    Change,
+    ChangeKind,
+    NotKnown,
+    Part,
+    Proof,
+    Unknown,
+    UpstreamChange,
+)
 from whence.query.ports.graph import RunEnds
 from whence.query.runs.commits import FACET, Commit
 
 ReadCommits = Callable[[Sequence[int]], Mapping[int, Commit]]
 """Ids of runs → the commit that each reported, as far as its events are stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeChanges:
+    """Where jobs began to run another version. Of the jobs that report versions (ids), `known` are those whose versions
+    were read for the whole period, and `unknown` the others.
+    """
+
+    found: Sequence[UpstreamChange] = ()
+    known: frozenset[int] = frozenset()
+    unknown: frozenset[int] = frozenset()
+
+    def not_known(self, scope: Scope) -> Sequence[NotKnown]:
+        """The statement that versions are not known, if some are not."""
+        return [unknown_nodes(scope, Unknown.COMMITS, self.unknown)] if self.unknown else []
+
+
+NO_CODE = CodeChanges()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +64,15 @@ class _Stretch:
         return _Stretch(self.runs[: middle + 1]), _Stretch(self.runs[middle:])
 
 
-def code_changes(graph: RunEnds, scope: Scope, since: int, until: int, read_commits: ReadCommits | None) -> Found:
+def code_changes(graph: RunEnds, scope: Scope, since: int, until: int, read_commits: ReadCommits | None) -> CodeChanges:
     """The runs that were the first with another version than the run before; `read_commits`: None without a log.
 
     Where the version of the first and the last run of a stretch are equal, those between are not read: a version that
     came and went again in it is not found.
     """
-    versioned = {row.subject_id for row in graph.facets(sorted(scope.jobs), (FACET,))}
-    if not versioned:
-        return [], []
-    if read_commits is None:
-        return [], [unknown_nodes(scope, Unknown.COMMITS, versioned)]
+    versioned = frozenset(row.subject_id for row in graph.facets(sorted(scope.jobs), (FACET,)))
+    if read_commits is None or not versioned:
+        return CodeChanges(unknown=versioned)
     stretches = [_Stretch(some) for some in _runs_by_job(graph, versioned, since, until).values() if len(some) > 1]
     reading = _Reading(read_commits)
     found, unknown = list[UpstreamChange](), set[int]()
@@ -63,7 +88,7 @@ def code_changes(graph: RunEnds, scope: Scope, since: int, until: int, read_comm
             elif before != after:
                 wider += one.halves
         stretches = wider
-    return found, [unknown_nodes(scope, Unknown.COMMITS, unknown)] if unknown else []
+    return CodeChanges(found=found, known=versioned - unknown, unknown=frozenset(unknown))
 
 
 class _Reading:
@@ -86,7 +111,7 @@ class _Reading:
         return self._versions[run.id]
 
 
-def _runs_by_job(graph: RunEnds, jobs: set[int], since: int, until: int) -> Mapping[int, Sequence[RunRow]]:
+def _runs_by_job(graph: RunEnds, jobs: AbstractSet[int], since: int, until: int) -> Mapping[int, Sequence[RunRow]]:
     """The ended runs of the period, and the last one of each job before it, in order."""
     rows = graph.run_ends(jobs, since, until, MOST_RUNS)
     found: dict[int, list[RunRow]] = {}

@@ -7,10 +7,11 @@ from whence.model.ids import Kind, kind_of
 from whence.model.names import Node
 from whence.query.answers.completeness import completeness_of
 from whence.query.answers.values import Completeness, Question
-from whence.query.history.changes.code import ReadCommits, code_changes
+from whence.query.history.changes.code import NO_CODE, CodeChanges, ReadCommits, code_changes
 from whence.query.history.changes.contracts import ContractHistories, contract_changes
 from whence.query.history.changes.lineage import lineage_changes
 from whence.query.history.changes.objectives import objective_changes
+from whence.query.history.changes.owners import ReadOwners, owner_changes
 from whence.query.history.changes.period import Period
 from whence.query.history.changes.schemas import schema_changes
 from whence.query.history.changes.scope import Scope, scope_of
@@ -27,6 +28,7 @@ _STOPPED = {
     Unknown.CONTRACTS: "contracts",
     Unknown.RUNS: "runs",
     Unknown.COMMITS: "commits",
+    Unknown.OWNERS: "owners",
 }
 """The statements that an answer is not complete, and its `stopped_by`."""
 
@@ -39,6 +41,7 @@ def upstream_changes(
     question: Question,
     most: int = MOST_CHANGES,
     read_commits: ReadCommits | None = None,
+    read_owners: ReadOwners | None = None,
 ) -> UpstreamChanges:
     """What changed at a node and upstream of it in a period. Of a column only its own way counts.
 
@@ -46,7 +49,8 @@ def upstream_changes(
     """
     scope = scope_of(graph, node, question, period.ends)
     code = code_changes(graph, scope, period.since, period.until, read_commits)
-    return changes_in(graph, contracts, scope, period, most, code)
+    owners = owner_changes(graph, scope, period.since, period.until, read_owners)
+    return changes_in(graph, contracts, scope, period, most, code, owners)
 
 
 def changes_in(
@@ -55,9 +59,10 @@ def changes_in(
     scope: Scope,
     period: Period,
     most: int = MOST_CHANGES,
-    code: Found = ([], []),
+    code: CodeChanges = NO_CODE,
+    owners: Found = ([], []),
 ) -> UpstreamChanges:
-    """What changed at the nodes of a scope in a period. `code`: changes of the code of jobs, which the log has."""
+    """What changed at the nodes of a scope in a period. `code` and `owners`: changes of these, which the log has."""
     since, until = period.since, period.until
     found = lineage_changes(graph, scope, since, until)
     found += objective_changes(contracts.objective_changes(since, until), scope)
@@ -67,7 +72,8 @@ def changes_in(
         run_changes(graph, scope, since, until),
         check_changes(graph, scope, since, until),
         contract_changes(contracts, scope, since, until),
-        code,
+        (code.found, code.not_known(scope)),
+        owners,
     ):
         found += some
         not_known += unknown

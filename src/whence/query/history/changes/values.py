@@ -19,6 +19,7 @@ class ChangeKind(StrEnum):
     QUALITY = "quality"
     RUN = "run"
     CODE = "code"
+    OWNERS = "owners"
 
 
 class Change(StrEnum):
@@ -112,6 +113,8 @@ class Unknown(StrEnum):
     """Only the latest runs are read."""
     COMMITS = "older commits"
     """Jobs whose versions of the code are not stored, or not all: they are read from the log."""
+    OWNERS = "older owners"
+    """Datasets and jobs whose earlier owners are not stored, or not all: they are read from the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
