@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, event, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from whence.errors import StoreError
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
@@ -21,8 +21,14 @@ _MIGRATING = 0x77_68_65_6E_63_68  # "whench"
 
 
 def security_url(store_url: str) -> str:
-    """The default location of the security database of a store: a file beside it, or its own database."""
-    url = make_url(store_url)
+    """The default location of the security database of a store: a file beside it, or its own database.
+
+    Raises StoreError for a store that has no URL.
+    """
+    try:
+        url = make_url(store_url)
+    except ArgumentError as error:
+        raise StoreError(f"the store cannot be read: {error}") from None
     if url.get_backend_name() != "sqlite" or not url.database:
         return store_url
     return sqlite_url(Path(url.database).with_suffix(".security.db"))
