@@ -6,6 +6,7 @@ server or a store, it is the store in the user's data directory.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from whence.cli.answers.ask import QuestionCommand, Questions
 
 _SERVER, _STORE = ("url", "profile"), ("store", "data")
+_NO_SERVER = (
+    "no server is named: set WHENCE_URL and WHENCE_API_KEY, or give --url; "
+    "a store on this machine needs pip install 'whence[server]'"
+)
 
 
 @contextmanager
@@ -29,12 +34,8 @@ def open_questions(context: typer.Context) -> Iterator["Questions"]:
             yield from _server(given["url"], None)
         case "profile":
             yield from _server(None, given["profile"])
-        case _:
-            from whence.cli.answers.store import StoreQuestions
-
-            data = data_directory(given["data"])
-            store = store_url(data, given["store"])
-            yield StoreQuestions(store, log_url(data), security_db(store))
+        case name:
+            yield _store(given["data"], given["store"], is_named=bool(name))
 
 
 @contextmanager
@@ -58,6 +59,19 @@ def _named(context: typer.Context) -> str:
     if typed or of_environment:
         return (typed or of_environment)[0]
     return "profile" if DEFAULT in read_profiles() else ""
+
+
+def _store(data: Path | None, store: str | None, is_named: bool) -> "Questions":
+    """The store on this machine. Without the server's packages nobody means it who did not name it."""
+    try:
+        from whence.cli.answers.store import StoreQuestions
+    except ModuleNotFoundError as error:
+        if is_named or (error.name or "").startswith("whence"):
+            raise
+        raise typer.BadParameter(_NO_SERVER) from None
+    directory = data_directory(data)
+    url = store_url(directory, store)
+    return StoreQuestions(url, log_url(directory), security_db(url))
 
 
 def _server(url: str | None, profile: str | None) -> Iterator["Questions"]:

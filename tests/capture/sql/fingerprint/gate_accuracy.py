@@ -31,11 +31,12 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Subscriptions": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.9},
     "Care": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.89},
     "Refactorings": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 1.0},
-    "Logistics": {**_BARS, "harmless silent": 0.55},
-    "Grid": {**_BARS, "harmless silent": 0.72, "known": 1.0, "exact columns": 0.96},
-    "Market": {**_BARS, "harmless silent": 0.68, "known": 1.0, "exact columns": 0.86},
+    "Logistics": {**_BARS, "harmless silent": 0.57},
+    "Grid": {**_BARS, "harmless silent": 0.76, "known": 1.0, "exact columns": 0.96},
+    "Market": {**_BARS, "harmless silent": 0.71, "known": 1.0, "exact columns": 0.86},
+    "Insurance": {**_BARS, "harmless silent": 0.58, "known": 1.0, "exact columns": 0.89},
     "Reviews": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.79},
-    WHOLE: {**_BARS, "harmless silent": 0.82, "exact columns": 0.88},
+    WHOLE: {**_BARS, "harmless silent": 0.8, "exact columns": 0.88},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
@@ -128,6 +129,7 @@ def corpora(compare: Compare, part: slice = EVERY_EDIT) -> Mapping[str, Callable
         "Logistics": lambda: query_verdicts("logistics", compare, part),
         "Grid": lambda: query_verdicts("grid", compare, part),
         "Market": lambda: query_verdicts("market", compare, part),
+        "Insurance": lambda: query_verdicts("insurance", compare, part),
         "Reviews": lambda: review_verdicts(compare, part),
     }
 

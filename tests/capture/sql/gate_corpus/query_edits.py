@@ -22,7 +22,10 @@ from pathlib import Path
 from capture.sql.generated import tpcds, tpch
 
 FOLDER = Path(__file__).parent / "queries"
-CORPORA = ("tpcds", "tpch", "spark", "subscriptions", "care", "refactorings", "logistics", "grid", "market")
+CORPORA = (
+    *("tpcds", "tpch", "spark", "subscriptions", "care", "refactorings"),
+    *("logistics", "grid", "market", "insurance"),
+)
 _COLUMNS = ("columns", "removed", "added", "type", "values")
 TPCH = "TPC-H "
 """The beginning of the name of a query of TPC-H."""
@@ -36,6 +39,8 @@ GRID = "grid "
 """The beginning of the name of a statement on the tables of an electricity grid operator; DuckDB executes it."""
 MARKET = "market "
 """The beginning of the name of a statement on the tables of an online marketplace; DuckDB executes it."""
+INSURANCE = "insurance "
+"""The beginning of the name of a statement on the tables of an insurer; DuckDB executes it."""
 IN_DUCKDB = " in DuckDB"
 """The end of the name of a statement that DuckDB executes: Spark alone has no table that MERGE can write."""
 
@@ -59,7 +64,7 @@ class Edit:
         """Whether DuckDB executes it."""
         return (
             self.is_query
-            or self.statement.startswith((SUBSCRIPTIONS, CARE, LOGISTICS, GRID, MARKET))
+            or self.statement.startswith((SUBSCRIPTIONS, CARE, LOGISTICS, GRID, MARKET, INSURANCE))
             or self.statement.endswith(IN_DUCKDB)
         )
 

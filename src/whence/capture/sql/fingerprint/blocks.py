@@ -14,6 +14,7 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import witho
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import without_shift
+from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter, decide_values
 from whence.capture.sql.fingerprint.normal_forms.sources.equal_columns import read_one_of_equal
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import anti_joins, semi_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.missing_rows import with_existence
@@ -53,12 +54,12 @@ def close_block(
     if block.is_plain:
         (only,) = block.sources
         closing = _Closing(store, {}, only)
-        return rows_of(only), [closing.close(value) for value in values]
+        return rows_of(only), decide_values(store, [closing.close(value) for value in values])
     closing = _Closing(store, _label_sources(store, block, values))
     if len(block.sources) == 1 and not block.conditions and all(map(_keeps_rows, block.outer_joins)):
         closing.only = block.sources[0]
-        return rows_of(closing.only), [closing.close(value) for value in values]
-    return _block_rows(closing, block), [closing.close(value) for value in values]
+        return rows_of(closing.only), decide_values(store, [closing.close(value) for value in values])
+    return _block_rows(closing, block), decide_values(store, [closing.close(value) for value in values])
 
 
 def _read_one_of_equal(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
@@ -175,6 +176,11 @@ class _Closing:
             found = self._memo[key] = self._close(formula, depth)
         return found
 
+    def filter(self, conditions: Sequence[Formula]) -> Formula:
+        """The set of conditions of a filter."""
+        closed = [self.close(condition) for condition in conditions]
+        return self.store.make("set", *decide_filter(self.store, closed))
+
     def _close(self, formula: Formula, depth: int) -> Formula:
         if formula.op == "inst":
             label = self.labels.get(formula)
@@ -194,7 +200,7 @@ def _block_rows(closing: _Closing, block: Block) -> Formula:
     """The rows of a block. A join that neither adds nor drops a row is not among them."""
     store = closing.store
     sources = store.make("bag", *(closing.close(source) for source in block.sources))
-    conditions = store.make("set", *(closing.close(condition) for condition in block.conditions))
+    conditions = closing.filter(block.conditions)
     joins = [_join_rows(closing, join) for join in block.outer_joins if not _keeps_rows(join)]
     return store.make("block", sources, conditions, store.make("bag", *joins))
 
@@ -203,7 +209,7 @@ def _join_rows(closing: _Closing, join: OuterJoin) -> Formula:
     store = closing.store
     left = [_block_rows(closing, join.left)] if join.left is not None else []
     right = _nested_rows(closing, join.right)
-    on = store.make("set", *(closing.close(condition) for condition in join.on))
+    on = closing.filter(join.on)
     if left and join.left is not None:
         return store.make("full_join", store.make("bag", _nested_rows(closing, join.left), right), on)
     return store.make("left_join", right, on) if join.kind == "left" else store.make("asof_join", join.kind, right, on)
@@ -213,7 +219,7 @@ def _nested_rows(closing: _Closing, block: Block) -> Formula:
     """The rows of one side of an outer join; its sources keep their labels, since the condition refers to them."""
     store = closing.store
     sources = store.make("bag", *(closing.close(source) for source in block.sources))
-    conditions = store.make("set", *(closing.close(condition) for condition in block.conditions))
+    conditions = closing.filter(block.conditions)
     joins = store.make("bag", *(_join_rows(closing, join) for join in block.outer_joins))
     return store.make("side", sources, conditions, joins)
 
@@ -288,7 +294,7 @@ def _uses(
 ) -> tuple[list[bytes], list[bytes]]:
     closing = _Closing(store, {**provisional, one: store.make("label", "self")})
     conditions = [*block.conditions, *(on for join in block.outer_joins for on in join.on)]
-    used = sorted(closing.close(condition).digest for condition in conditions)
+    used = sorted(condition.digest for condition in formulas_of(closing.filter(conditions)))
     return used, sorted(closing.close(value).digest for value in values)
 
 
@@ -300,7 +306,7 @@ def _label_joined(store: Formulas, join: OuterJoin, labels: dict[Formula, Formul
     if join.kind in ("left", NEAREST, NEAREST_OR_NONE) and _is_single(join.right):
         (one,) = join.right.sources
         closing = _Closing(store, {**labels, one: store.make("label", "self")})
-        on = store.make("set", *(closing.close(condition) for condition in join.on))
+        on = closing.filter(join.on)
         kind = () if join.kind == "left" else ("asof",)
         content = store.make("joined", closing.close(rows_of(one), 1), on, *kind)
         if join.kind == "left" and _keeps_rows(join):

@@ -127,6 +127,10 @@ def _part_differences(noun: str, before: set[Formula], after: set[Formula], name
         if lost or gained:
             yield f"{noun} changed"
         return
+    for one in [text for text in lost if text in gained]:
+        yield f"{noun} {one} is about other rows than before"
+        lost.remove(one)
+        gained.remove(one)
     if len(lost) == 1 and len(gained) == 1:
         yield f"{noun} changed from {lost[0]} to {gained[0]}"
         return

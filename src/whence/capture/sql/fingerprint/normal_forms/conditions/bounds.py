@@ -38,11 +38,16 @@ def bounds_of(condition: Formula) -> Iterator[Bound]:
 
 def _point(literal: Formula) -> tuple[bool, Decimal] | None:
     """A literal as a number, and whether it is a day."""
-    text = str(literal.args[0]) if literal.op == "number" else ""
-    if text and text not in ("-", ".") and _NUMBER.fullmatch(text):
-        return False, Decimal(text)
+    if (number := number_of(literal)) is not None:
+        return False, number
     day = date_of(literal)
     return (True, Decimal(day.toordinal())) if day is not None else None
+
+
+def number_of(literal: Formula) -> Decimal | None:
+    """A literal of few digits as a number: different ones are different in every type."""
+    text = str(literal.args[0]) if literal.op == "number" else ""
+    return Decimal(text) if text and text not in ("-", ".") and _NUMBER.fullmatch(text) else None
 
 
 def conjuncts_of(condition: Formula) -> list[Formula]:

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import conjuncts_of, excludes
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
+from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -48,5 +49,5 @@ def _merged(store: Formulas, one: Branch, other: Branch, is_distinct: bool) -> B
     left, right = (store.connect("and", several) for several in (own, theirs)) if own and theirs else (None, None)
     if left is None or right is None or not (is_distinct or (len(own) == len(theirs) == 1 and excludes(left, right))):
         return None
-    merged = store.make("set", *shared, *conjuncts_of(connect(store, "or", [left, right])))
-    return store.make("block", sources, merged, joins), one[1]
+    merged = decide_filter(store, [*shared, *conjuncts_of(connect(store, "or", [left, right]))])
+    return store.make("block", sources, store.make("set", *merged), joins), one[1]

@@ -1,14 +1,14 @@
 """The order of the branches of a CASE, which counts only between those that may both be true."""
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from itertools import pairwise
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import bounds_of, conjuncts_of, excludes
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import implies, normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
-from whence.capture.sql.provenance.formulas import COMMUTATIVE, IDEMPOTENT, Formula, Formulas
+from whence.capture.sql.fingerprint.normal_forms.terms.shapes import Shapes
+from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 
 def in_order(branches: Sequence[tuple[Formula, Formula]]) -> Sequence[tuple[Formula, Formula]]:
@@ -16,7 +16,7 @@ def in_order(branches: Sequence[tuple[Formula, Formula]]) -> Sequence[tuple[Form
     rest, ordered = list(branches), list[tuple[Formula, Formula]]()
     if not any(excludes(one[0], other[0]) for one, other in pairwise(branches)):
         return branches
-    shapes = _Shapes()
+    shapes = Shapes()
     while rest:
         free = [one for place, one in enumerate(rest) if all(excludes(one[0], other[0]) for other in rest[:place])]
         ordered.append(min(free, key=lambda branch: shapes.of(branch[0])))
@@ -47,22 +47,3 @@ def _alternatives(condition: Formula) -> list[Formula]:
 
 def _is_bound(condition: Formula) -> bool:
     return any(True for _ in bounds_of(condition))
-
-
-class _Shapes:
-    """Digests of formulas that do not depend on which sources they read, since these are numbered as they are read."""
-
-    def __init__(self) -> None:
-        self._known: dict[Formula, bytes] = {}
-
-    def of(self, formula: Formula) -> bytes:
-        if not formula.is_open:
-            return formula.digest
-        if formula.op == "inst":
-            return b""
-        found = self._known.get(formula)
-        if found is None:
-            parts = [self.of(arg) if isinstance(arg, Formula) else repr(arg).encode() for arg in formula.args]
-            ordered = sorted(parts) if formula.op in COMMUTATIVE | IDEMPOTENT else parts
-            found = self._known[formula] = blake2b(b"\0".join((formula.op.encode(), *ordered)), digest_size=16).digest()
-        return found

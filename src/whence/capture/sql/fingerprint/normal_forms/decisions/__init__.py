@@ -1,0 +1,1 @@
+"""CASE, defaults and conditions as functions of finitely many situations, which have one normal form."""

@@ -1,0 +1,193 @@
+"""The one form of a CASE, a default or a filter: what it decides in each situation, whatever it is written with."""
+
+from collections.abc import Iterator, Sequence
+
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS
+from whence.capture.sql.fingerprint.normal_forms.decisions.covers import Covers
+from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import (
+    MISSING,
+    Diagram,
+    Node,
+    TooLargeError,
+    results_of,
+)
+from whence.capture.sql.fingerprint.normal_forms.decisions.situations import (
+    Situations,
+)
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_sources
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
+from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
+
+_LONGEST = 60
+"""A formula with more parts than this is left as it is."""
+_COMPOSED = frozenset({"case", "coalesce", "or"})
+_TESTS = COMPARISONS | {"and", "or", "not", "is", "nullsafeeq", "nullsafeneq"}
+
+
+def decide_values(store: Formulas, values: Sequence[Formula]) -> list[Formula]:
+    """Values of a complete query, each CASE and default in them in its one form."""
+    written = _Decisions(store)
+    return [written.rewrite(value) for value in values]
+
+
+def decide_filter(store: Formulas, conditions: Sequence[Formula]) -> list[Formula]:
+    """The conditions of a filter. Those that ask for the same values are decided together."""
+    written = _Decisions(store)
+    groups = list(written.groups(conditions))
+    others = [[one for other in groups if other is not group for one in other] for group in groups]
+    return [part for group, known in zip(groups, others, strict=True) for part in written.filter(group, known)]
+
+
+class _Decisions:
+    def __init__(self, store: Formulas) -> None:
+        self.store = store
+        self._memo: dict[Formula, Formula] = {}
+
+    def rewrite(self, formula: Formula) -> Formula:
+        """A value, with what it contains."""
+        if formula.op in BINDERS or not formula.args:
+            return formula
+        found = self._memo.get(formula)
+        if found is None:
+            whole = self._decided(formula)
+            found = self._memo[formula] = whole if whole is not None else self.store.rebuild(formula, self.rewrite)
+        return found
+
+    def _decided(self, formula: Formula) -> Formula | None:
+        """A CASE or default of more than one simple test."""
+        if formula.op not in ("case", "coalesce", "lower", "upper", "trim") or not _is_worth(formula):
+            return None
+        situations = Situations(self.store)
+        try:
+            diagram = _settle(situations, situations.value(formula))
+            return _written(situations, diagram, formula)
+        except TooLargeError:
+            return None
+
+    def groups(self, conditions: Sequence[Formula]) -> Iterator[list[Formula]]:
+        """Conditions that share a value with one that is composed, together."""
+        tested_values = {one: _tested_values(one) for one in conditions if not _is_join(one)}
+        rest = list(dict.fromkeys(conditions))
+        while rest:
+            group = [rest.pop(0)]
+            for one in group:
+                for other in [part for part in rest if tested_values.get(part, set()) & tested_values.get(one, set())]:
+                    if _is_composed(one) or _is_composed(other) or set(one.args) == set(other.args):
+                        rest.remove(other)
+                        group.append(other)
+            yield group
+
+    def filter(self, group: Sequence[Formula], known: Sequence[Formula]) -> list[Formula]:
+        """One group of conditions. `known`: the others, which may want values that are not NULL."""
+        if (len(group) == 1 and not _is_composed(group[0])) or any(one.is_volatile for one in group):
+            return [*group]
+        situations = Situations(self.store)
+        try:
+            whole = _where_known(situations, situations.filter(self.store.connect("and", group)), known)
+            return normalize_filter(self.store, [Covers(situations).filter(whole)])
+        except TooLargeError:
+            return [*group]
+
+
+def _is_worth(formula: Formula) -> bool:
+    if formula.is_volatile or formula.size > _LONGEST:
+        return False
+    parts = formulas_of(formula)
+    if formula.op == "coalesce" and not any(part.op in ("case", "coalesce", "least", "greatest") for part in parts):
+        return False
+    return formula.op in ("case", "coalesce") or any(map(_is_composed, parts))
+
+
+def _is_join(condition: Formula) -> bool:
+    return condition.op == "eq" and not any(is_literal(part) for part in formulas_of(condition))
+
+
+def _is_composed(condition: Formula) -> bool:
+    """Whether a condition is made of several tests, or of values that are decided."""
+    if condition.op in _COMPOSED:
+        return True
+    return condition.op in (*_TESTS, "add", "neg", "lower", "upper", "trim") and any(
+        map(_is_composed, formulas_of(condition))
+    )
+
+
+def _tested_values(condition: Formula) -> set[Formula]:
+    """The values that a condition asks for."""
+    if condition.op in _TESTS or condition.op in ("case", "coalesce", "add", "neg", "bag", "lower", "upper", "trim"):
+        return {one for part in formulas_of(condition) for one in _tested_values(part)}
+    return set() if condition.op in ("number", "string", "null", "boolean", "cast") else {condition}
+
+
+def _where_known(situations: Situations, diagram: Diagram, known: Sequence[Formula]) -> Diagram:
+    """The diagram for values that conditions do not allow to be NULL."""
+    if not isinstance(diagram, Node):
+        return diagram
+    parts = [_where_known(situations, part, known) for part in diagram.parts]
+    is_test = diagram.variable.kind == MISSING
+    if is_test and any(rejects_null(one, diagram.variable.values[0]) for one in known):
+        return parts[0]
+    return situations.diagrams.node(diagram.variable, diagram.cuts, parts)
+
+
+def _settle(situations: Situations, diagram: Diagram) -> Diagram:
+    """The diagram in which a value that is missing is NULL."""
+    if not isinstance(diagram, Node):
+        return diagram
+    parts = [_settle(situations, part) for part in diagram.parts]
+    if diagram.variable.kind == MISSING:
+        (source,) = diagram.variable.values
+
+        def missing(one: Formula) -> Formula:
+            return situations.null if source in null_sources(one) else one
+
+        parts[1] = situations.diagrams.combine(missing, parts[1])
+        is_itself = not isinstance(parts[0], Node) and source in null_sources(parts[0])
+        if parts[1] is situations.null and is_itself:
+            return parts[0]
+    return situations.diagrams.node(diagram.variable, diagram.cuts, parts)
+
+
+def _written(situations: Situations, diagram: Diagram, before: Formula) -> Formula | None:
+    """A CASE with one condition for each of its values; None if its type might be another one."""
+    results = list(results_of(diagram))
+    if not _has_same_type(before, results):
+        return None
+    last = situations.null if situations.null in results else _of_missing(diagram)
+    branches = [(_gives(situations, diagram, one), one) for one in results if one is not last]
+    return make_case(situations.store, branches, last)
+
+
+def _gives(situations: Situations, diagram: Diagram, result: Formula) -> Formula:
+    """The condition for one of the values of a diagram."""
+    true, false = situations.true, situations.false
+    wanted = situations.diagrams.combine(lambda one: true if one is result else false, diagram)
+    return Covers(situations).filter(wanted)
+
+
+def _of_missing(diagram: Diagram) -> Formula:
+    """What a diagram gives if nothing is known: the default of its CASE."""
+    while isinstance(diagram, Node):
+        diagram = diagram.parts[-1 if diagram.variable.kind == MISSING else 0]
+    return diagram
+
+
+def _has_same_type(before: Formula, results: Sequence[Formula]) -> bool:
+    """Whether no value is gone that decided on the type of all."""
+    gone = [one for one in _values_of(before) if one not in results and one.op != "null"]
+    kinds = {type_of(one) for one in results if one.op != "null"}
+    return all(type_of(one) and kinds == {type_of(one)} for one in gone)
+
+
+def _values_of(value: Formula) -> Iterator[Formula]:
+    parts = formulas_of(value)
+    if value.op == "case":
+        for part in (*parts[1:-1:2], parts[-1]):
+            yield from _values_of(part)
+    elif value.op == "coalesce":
+        for part in parts:
+            yield from _values_of(part)
+    else:
+        yield value

@@ -1,0 +1,269 @@
+"""Formulas as diagrams: in which situations a condition holds, and which value a CASE or a default gives."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal
+from operator import eq, le, lt, ne
+from typing import Any, Final
+
+from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import number_of
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare
+from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import MISSING, Cut, Diagram, Diagrams, Key
+from whence.capture.sql.fingerprint.normal_forms.terms.days import TIME, date_of, is_day
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, is_total, null_sources, null_tested
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_whole_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import is_count, is_whole
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+NUMBER, DAY, TIMES, TEXT, ORDER, HOLDS = "number", "day", "time", "text", "order", "holds"
+ZERO, ONE = Decimal(0), Decimal(1)
+_EXACT_TEXTS: Final = frozenset({"duckdb", "spark", "databricks", "postgres", "snowflake", "bigquery", "redshift"})
+"""Dialects in which two different texts without blanks at their end are never equal."""
+_LIFTED: Final = frozenset({"lower", "upper", "trim"})
+_ARITHMETIC: Final = frozenset({"add", "neg"})
+_COMPUTED: Final[dict[str, Callable[[Any, Any], bool]]] = {"eq": eq, "neq": ne, "lt": lt, "lte": le}
+_SEVERAL: Final = frozenset({"tuple", "any", "all", "some", "row", "struct"})
+"""What is compared part by part, or with several values."""
+_LAST_DAY: Final = (Decimal(date.max.toordinal()), False)
+_LETTERS: Final = re.compile(r"[ -~]*")
+
+
+class Situations:
+    """Reads formulas of one comparison as diagrams. Raises TooLargeError."""
+
+    def __init__(self, store: Formulas) -> None:
+        self.store = store
+        self.diagrams = Diagrams()
+        self.true, self.false = (store.make("boolean", text) for text in ("true", "false"))
+        self.null = store.make("null")
+
+    def condition(self, formula: Formula) -> Diagram:
+        """True, false or NULL in each situation."""
+        return self.diagrams.combine(self._as_condition, self.value(formula))
+
+    def filter(self, formula: Formula) -> Diagram:
+        """True or false in each situation: NULL is false."""
+        return self.diagrams.combine(lambda one: self.true if one is self.true else self.false, self.condition(formula))
+
+    def value(self, formula: Formula) -> Diagram:
+        """What a formula gives in each situation."""
+        parts = formulas_of(formula)
+        match formula.op:
+            case "and" | "or":
+                return self.connect(formula.op, [self.condition(part) for part in parts])
+            case "not":
+                return self.diagrams.combine(self._negate, self.condition(parts[0]))
+            case "case":
+                return self._case(parts)
+            case "coalesce":
+                return self._coalesce([self.value(part) for part in parts])
+            case "is" if (tested := null_tested(formula)) is not None:
+                return self._test_null(self.value(tested))
+            case "is" if len(parts) == 2 and (self.true in parts or self.false in parts):
+                return self._test(parts)
+            case "nullsafeeq" | "nullsafeneq" if len(pair := formulas_of(parts[0])) == 2:
+                return self._null_safe(formula.op == "nullsafeeq", *pair)
+        if formula.op in COMPARISONS:
+            sides = [self._side(part) for part in parts]
+            return self.diagrams.combine(lambda *pair: self._compare(formula.op, *pair), *sides)
+        if formula.op in _LIFTED and len(parts) == len(formula.args) == 1:
+            return self.diagrams.combine(lambda one: self._apply(formula.op, one), self.value(parts[0]))
+        return formula
+
+    def is_missing(self, value: Formula) -> Diagram:
+        """Whether a value is NULL."""
+        if value.op == "null":
+            return self.true
+        tests = [self._split(MISSING, one) for one in null_sources(value) if not _is_always_there(one)]
+        return self.connect("or", tests)
+
+    def choose(self, condition: Diagram, then: Diagram, otherwise: Diagram) -> Diagram:
+        """The one diagram where a condition is true, else the other one."""
+        return self.diagrams.combine(
+            lambda wanted, one, other: one if wanted is self.true else other, condition, then, otherwise
+        )
+
+    def connect(self, op: str, parts: Sequence[Diagram]) -> Diagram:
+        """AND or OR of conditions, which may be NULL."""
+        decisive, neutral = (self.false, self.true) if op == "and" else (self.true, self.false)
+
+        def both(one: Formula, other: Formula) -> Formula:
+            if decisive in (one, other):
+                return decisive
+            return neutral if one is other is neutral else self.null
+
+        found: Diagram = neutral
+        for part in parts:
+            found = self.diagrams.combine(both, found, part)
+        return found
+
+    def _negate(self, one: Formula) -> Formula:
+        return {self.true: self.false, self.false: self.true}.get(one, one)
+
+    def _case(self, parts: list[Formula]) -> Diagram:
+        found = self.value(parts[-1])
+        for condition, value in reversed(list(zip(parts[:-1:2], parts[1:-1:2], strict=True))):
+            found = self.choose(self.filter(condition), self.value(value), found)
+        return found
+
+    def _coalesce(self, parts: list[Diagram]) -> Diagram:
+        found = parts[-1]
+        for part in reversed(parts[:-1]):
+            found = self.choose(self._test_null(part), found, part)
+        return found
+
+    def _test_null(self, value: Diagram) -> Diagram:
+        return self.diagrams.combine(self.is_missing, value)
+
+    def _test(self, parts: list[Formula]) -> Diagram:
+        """IS TRUE and IS FALSE."""
+        wanted = next(part for part in parts if part in (self.true, self.false))
+        rest = next((part for part in parts if part is not wanted), wanted)
+        return self.diagrams.combine(lambda one: self.true if one is wanted else self.false, self.condition(rest))
+
+    def _null_safe(self, is_equal: bool, one: Formula, other: Formula) -> Diagram:
+        left, right = self.value(one), self.value(other)
+        same = self.diagrams.combine(lambda *pair: self._compare("eq", *pair), left, right)
+        missing = [self._test_null(side) for side in (left, right)]
+        found = self.choose(self.connect("or", missing), self.connect("and", missing), same)
+        return found if is_equal else self.diagrams.combine(self._negate, found)
+
+    def _side(self, value: Formula) -> Diagram:
+        """One side of a comparison, where the type of a sum does not matter."""
+        if value.op not in _ARITHMETIC:
+            return self.value(value)
+        return self.diagrams.combine(lambda *parts: self._add(value.op, parts), *map(self._side, formulas_of(value)))
+
+    def _add(self, op: str, parts: Sequence[Formula]) -> Formula:
+        zero = self.store.make("number", "0")
+        if self.null in parts:
+            return self.null
+        rest = [part for part in parts if part is not zero]
+        return self.store.make(op, *rest) if len(rest) > 1 or (rest and op == "neg") else (rest or [zero])[0]
+
+    def _apply(self, op: str, value: Formula) -> Formula:
+        """A function of texts: computed for a literal of plain letters."""
+        if value.op == "null":
+            return value
+        text = str(value.args[0]) if value.op == "string" else None
+        if text is None or op == "trim" or not _LETTERS.fullmatch(text):
+            return self.store.make(op, value)
+        return self.store.make("string", text.lower() if op == "lower" else text.upper())
+
+    def _compare(self, op: str, one: Formula, other: Formula) -> Diagram:
+        if self.null in (one, other):
+            return self.null
+        if is_literal(one) and is_literal(other) and (known := self._compare_literals(op, one, other)) is not None:
+            return known
+        found = compare(self.store, op, one, other)
+        return self._as_condition(found)
+
+    def _compare_literals(self, op: str, one: Formula, other: Formula) -> Formula | None:
+        """A comparison of two literals of one kind; of texts whether they are the same."""
+        keys = self._key(one, one), self._key(other, other)
+        if keys[0] is None or keys[1] is None or keys[0][0] != keys[1][0]:
+            return None
+        if keys[0][0] == TEXT and op not in ("eq", "neq"):
+            return None
+        return self.true if _COMPUTED[op](keys[0][1], keys[1][1]) else self.false
+
+    def _as_condition(self, formula: Formula) -> Diagram:
+        """A condition that is not made of others, or a value that is used as one."""
+        if formula in (self.true, self.false, self.null):
+            return formula
+        if formula.op in COMPARISONS and not any(part.op in _SEVERAL for part in formulas_of(formula)):
+            return self._unless_missing(formulas_of(formula), self._compared(formula))
+        if formula.op in ("and", "or", "not"):
+            parts = [self._as_condition(part) for part in formulas_of(formula)]
+            is_negated = formula.op == "not"
+            return self.diagrams.combine(self._negate, parts[0]) if is_negated else self.connect(formula.op, parts)
+        if formula.op == "is" and (tested := null_tested(formula)) is not None:
+            return self.is_missing(tested)
+        holds = self._split(HOLDS, formula)
+        if is_total(formula):
+            return holds
+        is_strict = formula.op in STRICT_CONDITIONS and len(formula.args) == 2
+        return self._unless_missing(formulas_of(formula) if is_strict else [formula], holds)
+
+    def _unless_missing(self, values: Sequence[Formula], found: Diagram) -> Diagram:
+        for value in values:
+            found = self.choose(self.is_missing(value), self.null, found)
+        return found
+
+    def _compared(self, condition: Formula) -> Diagram:
+        """A comparison of two values that are not NULL."""
+        one, other = formulas_of(condition)
+        literal, value = (one, other) if is_literal(one) else (other, one)
+        key = self._key(literal, value) if is_literal(literal) and not is_literal(value) else None
+        if key is None or (key[0] == TEXT and condition.op not in ("eq", "neq")):
+            return self._ordered(condition.op, one, other)
+        before, after = self._cuts(value, *key)
+        low, high = (self.false, self.true) if literal is one else (self.true, self.false)
+        match condition.op:
+            case "eq":
+                return self._line(key[0], value, [before, after], [self.false, self.true, self.false])
+            case "neq":
+                return self._line(key[0], value, [before, after], [self.true, self.false, self.true])
+            case "lt":
+                return self._line(key[0], value, [after if literal is one else before], [low, high])
+        return self._line(key[0], value, [before if literal is one else after], [low, high])
+
+    def _line(self, kind: str, value: Formula, cuts: Sequence[Cut], parts: Sequence[Diagram]) -> Diagram:
+        """What holds in the ranges of a value. A count is not negative, and no day is after the year 9999."""
+        gone = sum(cut <= (ZERO, False) for cut in cuts) if kind == NUMBER and is_count(value) else 0
+        kept = len(cuts) - (sum(cut > _LAST_DAY for cut in cuts) if kind == DAY else 0)
+        return self.diagrams.node(self.diagrams.variable(kind, value), cuts[gone:kept], parts[gone : kept + 1])
+
+    def _key(self, literal: Formula, value: Formula) -> tuple[str, Key] | None:
+        """The place of a literal among others, and on which line."""
+        if literal.op == "number":
+            number = number_of(literal)
+            return (NUMBER, number) if number is not None else None
+        if literal.op == "string":
+            text = str(literal.args[0])
+            is_exact = self.store.dialect in _EXACT_TEXTS and text == text.rstrip()
+            return (TEXT, text) if is_exact and type_of(value) in ("", "text") else None
+        if (day := date_of(literal)) is not None:
+            return (DAY, Decimal(day.toordinal())) if is_day(value) else None
+        inside, kind = formulas_of(literal) if literal.op == "cast" else (literal, literal)
+        text = str(inside.args[0]) if inside.op == "string" else ""
+        is_time = kind is self.store.make("type", "timestamp") and type_of(value) == "timestamp"
+        return (TIMES, text) if is_time and TIME.fullmatch(text) else None
+
+    def _cuts(self, value: Formula, kind: str, key: Key) -> tuple[Cut, Cut]:
+        """The cuts before and after a literal; of whole numbers and days before the next one."""
+        is_number = is_whole(value) and (is_whole_type(type_of(value)) or is_count(value))
+        is_steps = kind == DAY or (kind == NUMBER and is_number)
+        if not is_steps or not isinstance(key, Decimal):
+            return (key, False), (key, True)
+        floor = key.to_integral_value("ROUND_FLOOR")
+        return ((floor if floor == key else floor + 1), False), (floor + 1, False)
+
+    def _ordered(self, op: str, one: Formula, other: Formula) -> Diagram:
+        if one is other:
+            return self.true if op in ("eq", "lte") else self.false
+        is_turned = self.diagrams.variable(ORDER, other).place < self.diagrams.variable(ORDER, one).place
+        pair = (other, one) if is_turned else (one, other)
+        less, equal, more = op in ("lt", "lte", "neq"), op in ("lte", "eq"), op == "neq"
+        states = (more, equal, less) if is_turned else (less, equal, more)
+        parts = [self.true if holds else self.false for holds in states]
+        return self.diagrams.node(self.diagrams.variable(ORDER, *pair), [(ZERO, False), (ZERO, True)], parts)
+
+    def _split(self, kind: str, value: Formula) -> Diagram:
+        return self.diagrams.node(self.diagrams.variable(kind, value), [(ZERO, True)], [self.false, self.true])
+
+
+def _is_always_there(value: Formula) -> bool:
+    """Whether a column of a source that no outer join may miss is never NULL, as a count."""
+    if value.op != "of":
+        return False
+    source, inside = formulas_of(value)
+    rows = formulas_of(source)[0] if source.op == "src" else None
+    while rows is not None and rows.op == "label":
+        rows = next(iter(formulas_of(rows)), None)
+    if rows is None or rows.op in ("joined", "side", "provisional"):
+        return False
+    return is_never_null(formulas_of(inside)[0] if inside.args[:1] == ("over",) else inside)
