@@ -50,8 +50,8 @@ nightly-conformance: .venv/ready-dev ## Check every capture in the user's proces
 	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py tests/nightly/quality/hooks.py
 	@PYTHONPATH=tests:. $(BIN)/python -m nightly.conformance $(ARGS)
 
-nightly-interventions: .venv/ready-dev ## Change one input column after the other under 2,000 random pipelines of pandas and polars: what moves must be in the lineage (ten minutes; ARGS="-k polars" for one)
-	@$(BIN)/python -m pytest tests/nightly/interventions/frame_pipelines.py --log-cli-level=INFO $(ARGS)
+nightly-interventions: .venv/ready-dev ## Change one input column after the other under 2,200 random pipelines of pandas, polars and PySpark: what moves must be in the lineage (half an hour; ARGS="-k polars" for one)
+	@$(BIN)/python -m pytest tests/nightly/interventions/frame_pipelines.py tests/nightly/interventions/spark_pipelines.py --log-cli-level=INFO $(ARGS)
 
 nightly-mlflow: .venv/ready-dev ## Lead a score back to raw columns, model version and commit with a real MLflow (in an environment of its own) and Whence (five minutes)
 	@$(BIN)/python -m pytest tests/nightly/mlflow/model_path.py $(ARGS)
