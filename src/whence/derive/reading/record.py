@@ -26,8 +26,7 @@ class Reading:
 def read_records(records: Sequence[Record], *, reads_sql: bool = True) -> list[Reading]:
     """Read records, with `reads_sql` including the lineage in their events' SQL.
 
-    One step for all records, then the next: event by event the same takes a quarter more time, since the two steps'
-    code and caches do not fit into the processor's fast memory together.
+    One step for all records, then the next: event by event the same takes a quarter more CPU time.
     """
     contents = [_read_content(record) for record in records]
     return [
