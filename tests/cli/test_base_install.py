@@ -112,12 +112,21 @@ def run_each(blocked: str, commands: Iterable[tuple[str, ...]]) -> list[tuple[in
 
 
 def test_what_needs_the_server_says_what_to_install(blocked: str) -> None:
-    needing = [("up",), ("rebuild",), ("demo", "--once"), ("upstream", "x"), ("keys", "list")]
+    question = ("upstream", "x", "--store", "sqlite:///store.db")
+    needing = [("up",), ("rebuild",), ("demo", "--once"), question, ("keys", "list")]
     for words, (code, printed, errors) in zip(needing, run_each(blocked, needing), strict=True):
         assert (code, printed) == (2, ""), words
         assert re.fullmatch(
             r"whence: this needs \w+, which is not installed: pip install 'whence\[server\]'\n", errors
         ), (words, errors)
+
+
+def test_a_question_to_nobody_says_how_to_name_a_server(blocked: str) -> None:
+    ((code, printed, errors),) = run_each(blocked, [("upstream", "x")])
+    assert (code, printed) == (2, "")
+    said = " ".join(re.sub("[│╭╮╰╯─]", " ", errors).split())
+    assert "no server is named: set WHENCE_URL and WHENCE_API_KEY, or give --url;" in said
+    assert "a store on this machine needs pip install 'whence[server]'" in said
 
 
 QUESTIONS = {
