@@ -39,6 +39,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "why": ("why", {"source": str(column("silver/sessions", "minutes")), "target": CHURN}),
     "why-not": ("why-not", {"source": str(column("raw/usage_logs.csv", "last_login")), "target": CHURN}),
     "history": ("history", {"node": str(FieldName(TABLE, "avg_minutes"))}),
+    "versions": ("versions", {"node": str(TABLE)}),
     "checks": ("check-results", {"node": str(TABLE)}),
     "sensitivity": ("sensitivity", {"node": CHURN, "at_least": "influenced"}),
     "subject": ("subject", {"tag": "pii"}),

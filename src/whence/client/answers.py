@@ -10,7 +10,7 @@ import msgspec
 
 from whence.client import data_frames, notebook
 from whence.client.sensitivity import FoundNode, PlaceOfPersonalData, SensitivityLabel
-from whence.client.timeline import ChangesNotKnown, ChangeUpstream
+from whence.client.timeline import ChangesNotKnown, ChangeUpstream, DatasetVersion
 from whence.client.values import (
     Affected,
     Change,
@@ -272,6 +272,23 @@ class CheckResults(Answer, frozen=True, kw_only=True):
 
     def _title(self) -> str:
         return f"{_number(self.checks, 'check result')} of {self.node}, {_completeness_text(self.completeness)}"
+
+
+class DatasetVersions(Answer, frozen=True, kw_only=True):
+    """The versions of a dataset, the newest first."""
+
+    _rows: ClassVar[str] = "versions"
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("version", "time", "run", "job", "operation", "has_new_data"),
+        *("rows", "before", "user", "engine", "lost"),
+    )
+
+    node: str
+    completeness: Completeness
+    versions: tuple[DatasetVersion, ...]
+
+    def _title(self) -> str:
+        return f"{_number(self.versions, 'version')} of {self.node}, {_completeness_text(self.completeness)}"
 
 
 class ChangesUpstream(Answer, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from whence.client.answers import (
     Answer,
     ChangesUpstream,
     CheckResults,
+    DatasetVersions,
     Diff,
     Found,
     History,
@@ -170,6 +171,10 @@ class Client(
     def check_results(self, node: str, *, as_of: Time | None = None, limit: int | None = None) -> CheckResults:
         """What checks found of a dataset or a column: the newest `limit`, or all that are read."""
         return self._read("/check-results", {"node": node, "as_of": iso_text(as_of)}, CheckResults, "checks", limit)
+
+    def versions(self, node: str, *, limit: int | None = None) -> DatasetVersions:
+        """The versions of a dataset that its table and its runs reported: the newest `limit`, or all that are known."""
+        return self._read("/versions", {"node": node}, DatasetVersions, "versions", limit)
 
     def changes(
         self,

@@ -1,4 +1,4 @@
-"""Changes upstream of a node in answers: values."""
+"""What happened over time, in answers: changes upstream of a node, and versions of a dataset."""
 
 from collections.abc import Mapping
 
@@ -75,3 +75,21 @@ class ChangesNotKnown(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     total: int
     nodes: tuple[str, ...]
+
+
+class DatasetVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """A version of a dataset. `run`: the run that made it, None if none is known. `has_new_data`: false if it has the
+    rows of the one before. `lost`: how many versions before it had left the table's history.
+    """
+
+    version: str
+    time: str
+    run: str | None
+    job: str | None
+    operation: str
+    has_new_data: bool
+    rows: int | None
+    before: str
+    user: str
+    engine: str
+    lost: int

@@ -13,6 +13,7 @@ from whence.query.rendering.checks import CheckResults
 from whence.query.rendering.data_subject import PersonalData
 from whence.query.rendering.diagnosis import RootCauses
 from whence.query.rendering.sensitivity import SensitivityLabels
+from whence.query.rendering.table_versions import VersionsOfDataset
 from whence.query.rendering.timeline import ChangesUpstream
 
 ENVELOPES: dict[str, Any] = {
@@ -26,6 +27,7 @@ ENVELOPES: dict[str, Any] = {
     "search": Envelope[documents.Found],
     "measurements": Envelope[documents.Measurements],
     "check-results": Envelope[CheckResults],
+    "versions": Envelope[VersionsOfDataset],
     "containment": Envelope[ContainmentPlanDocument],
     "rerun": Envelope[RerunPlanDocument],
     "rollback": Envelope[RollbackPointDocument],

@@ -11,6 +11,7 @@ from whence.api.http.openapi_responses import documented
 from whence.api.http.path_names import Segment
 from whence.api.lineage import parameters as questions
 from whence.api.requests.catalog import catalog_over, commit_reader, owner_reader
+from whence.api.requests.dataset_versions import read_versions
 from whence.api.requests.estate_labels import labels_for
 from whence.api.requests.graph import GraphQuestion, GraphRequests
 from whence.api.requests.run_reports import reported_by
@@ -44,6 +45,7 @@ from whence.query.rendering.data_subject import subject_listing
 from whence.query.rendering.diagnosis import diagnosis_listing
 from whence.query.rendering.listings import Listing, Whole
 from whence.query.rendering.sensitivity import sensitivity_listing
+from whence.query.rendering.table_versions import versions_listing
 from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
@@ -187,6 +189,18 @@ def _reports(routes: APIRouter, requests: GraphRequests) -> None:
             return listings.check_results_listing(check_results(graph, resolve(graph, query.node), at))
 
         return await requests.answer(request, query.terms(at), ask)
+
+    @routes.get("/versions", responses=documented("versions"))
+    async def versions_of(request: Request, query: Annotated[questions.Node, Query()]) -> Response:
+        """List the versions of a dataset that its table and its runs reported, the newest first."""
+
+        def ask(graph: QuestionGraph) -> Listing:
+            dataset = dataset_of(resolve(graph, query.node))
+            if dataset is None:
+                raise EventError("/query/node", "name a dataset or a column: a job has no versions of data", 422)
+            return versions_listing(read_versions(request, graph, dataset))
+
+        return await requests.answer(request, query.terms(), ask)
 
 
 def _sensitivity(routes: APIRouter, requests: GraphRequests) -> None:

@@ -21,18 +21,8 @@ _TIMES = (
     *("started_at", "state_at", "time"),
 )
 _LATER_TIMES = (
-    *(
-        "dropped_at",
-        "end",
-        "endInterval",
-        "endedAt",
-        "ended_at",
-        "expires_at",
-        "lastModifiedAt",
-        "last_seen",
-        "nominalEndTime",
-    ),
-    *("retired_at", "revoked_at", "until", "updatedAt", "used_at"),
+    *("dropped_at", "end", "endInterval", "endedAt", "ended_at", "expires_at", "lastModifiedAt", "last_seen"),
+    *("nominalEndTime", "retired_at", "revoked_at", "until", "updatedAt", "used_at"),
 )
 
 VALUES: Mapping[str, Any] = {
@@ -163,6 +153,9 @@ VALUES: Mapping[str, Any] = {
     "added": "currency",
     "removed": "discount",
     "before": "int",
+    "operation": "MERGE",
+    "engine": "delta-rs",
+    "user": "ada",
     "after": "bigint",
     "type": "decimal(18,2)",
     "types": "DIRECT",

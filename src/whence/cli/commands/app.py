@@ -16,6 +16,7 @@ from whence.cli.commands import access as guarding
 from whence.cli.commands import capture, encryption, gate, profiles, publishing, questions, sending, sensitive_data
 from whence.cli.commands import maintenance as upkeep
 from whence.cli.commands.acts import containment, rerun
+from whence.cli.commands.acts.versions import versions
 from whence.cli.commands.evidence import card, evidence
 from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
 from whence.cli.commands.rules import (
@@ -282,6 +283,7 @@ app.add_typer(alerts.app)
 app.add_typer(policies.app)
 app.add_typer(containment.app)
 app.add_typer(rerun.app)
+app.command()(versions)
 app.add_typer(evidence)
 app.command()(card)
 app.add_typer(capture.app)
