@@ -124,9 +124,9 @@ def test_what_needs_the_server_says_what_to_install(blocked: str) -> None:
 def test_a_question_to_nobody_says_how_to_name_a_server(blocked: str) -> None:
     ((code, printed, errors),) = run_each(blocked, [("upstream", "x")])
     assert (code, printed) == (2, "")
-    said = " ".join(re.sub("[│╭╮╰╯─]", " ", errors).split())
-    assert "no server is named: set WHENCE_URL and WHENCE_API_KEY, or give --url;" in said
-    assert "a store on this machine needs pip install 'whence[server]'" in said
+    message = " ".join(re.sub("[│╭╮╰╯─]", " ", errors).split())
+    assert "no server is named: set WHENCE_URL and WHENCE_API_KEY, or give --url;" in message
+    assert "a store on this machine needs pip install 'whence[server]'" in message
 
 
 QUESTIONS = {
