@@ -1,8 +1,10 @@
 """What the tests of frames share: a session that keeps its events, and lineage as lines of text."""
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from whence_client.captures import Session
 from whence_client.outbox import Outbox
@@ -19,6 +21,22 @@ class Kept(Session):
     def emit(self, event: Any, *, capture: str = "") -> bool:
         self.events.append(event)
         return True
+
+
+class Installable(Protocol):
+    """A capture that patches a library until it is undone."""
+
+    def install(self, session: Session, /) -> Callable[[], None]: ...
+
+
+@contextmanager
+def capturing(*captures: Installable) -> Iterator[Kept]:
+    """A session under captures, which are undone at the end, the last one first."""
+    made = Kept()
+    with ExitStack() as undone:
+        for one in captures:
+            undone.callback(one.install(made))
+        yield made
 
 
 def read_cases(name: str, folder: Path = Path(__file__).parent) -> dict[str, str]:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from client.tests.frames.sessions import Kept, describe
+from client.tests.frames.sessions import Kept, capturing, describe
 
 from whence_client.frames.pandas.hooks import PandasCapture
 from whence_client.frames.polars.hooks import PolarsCapture
@@ -15,11 +15,8 @@ from whence_client.frames.polars.hooks import PolarsCapture
 
 @pytest.fixture
 def session() -> Iterator[Kept]:
-    made = Kept()
-    undos = [one.install(made) for one in (PandasCapture(), PolarsCapture())]
-    yield made
-    for undo in undos:
-        undo()
+    with capturing(PandasCapture(), PolarsCapture()) as made:
+        yield made
 
 
 @pytest.fixture

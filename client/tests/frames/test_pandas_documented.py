@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from client.tests.frames.sessions import Kept, describe, read_cases
+from client.tests.frames.sessions import Kept, capturing, describe, read_cases
 
 from whence_client.frames.pandas.hooks import PandasCapture
 
@@ -16,10 +16,8 @@ FIRST = pd.Timestamp("2026-01-01")
 
 @pytest.fixture
 def session() -> Iterator[Kept]:
-    made = Kept()
-    undo = PandasCapture().install(made)
-    yield made
-    undo()
+    with capturing(PandasCapture()) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

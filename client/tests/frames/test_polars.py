@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from client.tests.frames.sessions import Kept, describe, read_cases
+from client.tests.frames.sessions import Kept, capturing, describe, read_cases
 
 from whence_client.frames.polars import capture
 from whence_client.frames.polars.hooks import PolarsCapture
@@ -20,10 +20,8 @@ CASES = read_cases("polars.txt")
 
 @pytest.fixture
 def session() -> Iterator[Kept]:
-    made = Kept()
-    undo = PolarsCapture().install(made)
-    yield made
-    undo()
+    with capturing(PolarsCapture()) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 import pytest
-from client.tests.frames.sessions import Kept, describe, read_cases
+from client.tests.frames.sessions import Kept, capturing, describe, read_cases
 
 from whence_client.frames.polars.hooks import PolarsCapture
 
@@ -17,10 +17,8 @@ FIRST = datetime.datetime(2026, 1, 1)
 
 @pytest.fixture
 def session() -> Iterator[Kept]:
-    made = Kept()
-    undo = PolarsCapture().install(made)
-    yield made
-    undo()
+    with capturing(PolarsCapture()) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
