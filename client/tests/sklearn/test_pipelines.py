@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from client.tests.frames.sessions import Kept, describe, read_cases
+from client.tests.frames.sessions import Kept, capturing, describe, read_cases
 from sklearn import (
     cluster,
     compose,
@@ -83,11 +83,8 @@ def customers(seed: int) -> pd.DataFrame:
 
 @pytest.fixture
 def session() -> Iterator[Kept]:
-    made = Kept()
-    undos = [one.install(made) for one in (PandasCapture(), SklearnCapture())]
-    yield made
-    for undo in undos:
-        undo()
+    with capturing(PandasCapture(), SklearnCapture()) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
