@@ -115,6 +115,7 @@ def test_a_stream_goes_on_where_the_store_is(spark: SparkSession, filled: Filled
             assert end_planners(spark) == 0
         # Spark's own source of Kafka has no planning workers.
         assert end_planners(spark) > 0 or not isinstance(filled.log, SegmentLog)
+        assert end_planners(spark) == 0
     assert list(dump(engine)) == filled.rebuilt
     assert read_ledger(engine) == filled.ledger
     engine.dispose()

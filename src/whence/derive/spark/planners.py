@@ -12,6 +12,8 @@ from pyspark.sql import SparkSession
 _MODULE = "pyspark.sql.worker."
 """The beginning of the module that a planning worker runs."""
 
+_END_SECONDS = 10
+
 _planning = Lock()
 
 
@@ -25,6 +27,7 @@ def keeping_planners() -> Iterator[None]:
 def end_planners(session: SparkSession) -> int:
     """End the workers, unless they are kept, and return how many. Spark forks a new one when it needs one.
 
+    Returns when they are gone, or after 10 s for each that does not go.
     Their daemons must stay: Spark tells a daemon which of its workers ended, and fails if it is not there.
     """
     if not _planning.acquire(blocking=False):
@@ -33,7 +36,12 @@ def end_planners(session: SparkSession) -> int:
         assert session._jvm is not None
         daemons = session._jvm.java.lang.ProcessHandle.current().children().toArray()
         workers = [worker for daemon in daemons if _is_planner(daemon) for worker in daemon.children().toArray()]
-        return sum(worker.destroy() for worker in workers)
+        seconds = session._jvm.java.util.concurrent.TimeUnit.SECONDS
+        ended = [worker for worker in workers if worker.destroy()]
+        for worker in ended:
+            # Until its daemon has reaped it, Spark takes it for an idle worker and hands it to the next query.
+            worker.onExit().completeOnTimeout(worker, _END_SECONDS, seconds).join()
+        return len(ended)
     finally:
         _planning.release()
 
