@@ -28,7 +28,7 @@ from whence.api.server.app import create_app
 from whence.api.settings import Settings
 from whence.cli.answers.store import answer_of
 from whence.cli.answers.tree import Style, tree
-from whence.client.answers import Lineage
+from whence.client.answers.graph import Lineage
 from whence.derive.reading.data_source import bind_transform
 from whence.derive.sources.log import LogSource
 from whence.derive.writing.merge import merge_into

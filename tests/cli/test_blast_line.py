@@ -12,7 +12,7 @@ from whence.cli.answers.ask import QuestionCommand, show_downstream
 from whence.cli.answers.listing import radius_line
 from whence.cli.answers.store import StoreQuestions
 from whence.cli.output.streams import Rows
-from whence.client.values import BlastRadius, Count
+from whence.client.values.graph import BlastRadius, Count
 from whence.model.blast_radius import COUNTED
 from whence.model.ids import node_id
 from whence.store.connection.engine import open_store, sqlite_url, writing

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.cli.output.labels import label, run_of
-from whence.client.values import AssertingEvent, Evidence, RunSeen
+from whence.client.values.graph import AssertingEvent, Evidence, RunSeen
 from whence.model.names import DatasetName, FieldName, JobName, Node
 
 parts = st.lists(st.sampled_from(("a", "b", "orders", "x.csv")), min_size=1, max_size=4)

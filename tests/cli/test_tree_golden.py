@@ -15,7 +15,8 @@ from whence.cli.answers.store import answer_of
 from whence.cli.answers.tree import ASCII, Style, tree
 from whence.cli.output.labels import age
 from whence.cli.output.streams import print_lines, safe
-from whence.client import answers
+from whence.client.answers.graph import Lineage, Paths
+from whence.client.answers.search import Found
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.query.answers.values import Question
 from whence.query.lookup.resolve import resolve
@@ -41,8 +42,8 @@ def sqlite_store(tmp_path: Path) -> Iterator[Engine]:
     engine.dispose()
 
 
-def of_walk(found: TraversalResult) -> answers.Lineage:
-    return answer_of(lineage_listing(found), answers.Lineage)
+def of_walk(found: TraversalResult) -> Lineage:
+    return answer_of(lineage_listing(found), Lineage)
 
 
 def upstream_text(engine: Engine, node: str, question: Question, style: Style = STYLE) -> str:
@@ -141,8 +142,8 @@ def test_paths_and_search(sqlite_store: Engine) -> None:
     with reading(sqlite_store) as connection:
         graph = StoreGraph(connection)
         ends = resolve(graph, "customers.email"), resolve(graph, "model")
-        found = answer_of(paths_listing(paths(graph, *ends, Question())), answers.Paths)
-        named = answer_of(found_listing(search(graph, "churn")), answers.Found)
+        found = answer_of(paths_listing(paths(graph, *ends, Question())), Paths)
+        named = answer_of(found_listing(search(graph, "churn")), Found)
     assert (
         "\n".join(line.plain for line in path_lines(found, STYLE))
         == """\
@@ -184,8 +185,8 @@ def test_hostile_names_cannot_command_a_terminal(sqlite_store: Engine) -> None:
         graph = StoreGraph(connection)
         print_lines(tree(of_walk(reach_upstream(graph, FieldName(evil, "y"), Question())), STYLE), console)
         between = paths(graph, FieldName(evil, HOSTILE), FieldName(evil, "y"), Question())
-        print_lines(path_lines(answer_of(paths_listing(between), answers.Paths), STYLE), console)
-        print_lines(found_lines(answer_of(found_listing(search(graph, "bold")), answers.Found), 50), console)
+        print_lines(path_lines(answer_of(paths_listing(between), Paths), STYLE), console)
+        print_lines(found_lines(answer_of(found_listing(search(graph, "bold")), Found), 50), console)
     shown = out.getvalue()
     assert "[bold]not bold[/bold]" in shown
     assert r"\x1b[31mred\x1b[0m\r\n" in shown

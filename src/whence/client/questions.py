@@ -13,28 +13,23 @@ from whence.client.acts.expirations import ExpirationQuestions
 from whence.client.acts.lineage_baselines import LineageBaselineQuestions
 from whence.client.acts.policies import PolicyQuestions
 from whence.client.acts.reports import ReportQuestions
+from whence.client.acts.slos import SloQuestions
 from whence.client.acts.twins import TwinQuestions
-from whence.client.answers import (
-    Answer,
-    ChangesUpstream,
-    CheckResults,
-    DatasetVersions,
-    Diff,
-    Found,
-    History,
-    Impact,
-    Lineage,
-    Measurements,
-    Paths,
-    RunLineage,
-    Sensitivity,
-    SubjectData,
-    WhyNot,
-)
+from whence.client.answers.answer import Answer
+from whence.client.answers.diagnosis import RootCauses
+from whence.client.answers.graph import Impact, Lineage, Paths, WhyNot
+from whence.client.answers.history import ChangesUpstream, DatasetVersions, Diff, History, RunLineage
+from whence.client.answers.quality import CheckResults, Measurements
+from whence.client.answers.search import Found
+from whence.client.answers.sensitivity import Sensitivity, SubjectData
 from whence.client.connection import Connection, refused_key
-from whence.client.contracts import ContractAnswer, ContractedDataset, ContractHistory, ContractPage
-from whence.client.diagnosis import RootCauses
-from whence.client.gate_records import (
+from whence.client.options import Bounds, EvidenceWalk, Narrowing, Reach, Rerun, Time, Walk, iso_text, parameters_of
+from whence.client.pages import Envelope, read_all
+from whence.client.profiles import choose_server
+from whence.client.values.access import CurrentUser, SignedIn
+from whence.client.values.catalog import DatasetEntry, FactsPage, JobsPage, KnownField, KnownJob, NodeFacts
+from whence.client.values.contracts import ContractAnswer, ContractedDataset, ContractHistory, ContractPage
+from whence.client.values.gate_records import (
     Approval,
     ApprovalsPage,
     RecordedWaiver,
@@ -43,10 +38,9 @@ from whence.client.gate_records import (
     verdict_path,
     waiver_path,
 )
-from whence.client.options import Bounds, EvidenceWalk, Narrowing, Reach, Rerun, Time, Walk, iso_text, parameters_of
-from whence.client.pages import Envelope, read_all
-from whence.client.profiles import choose_server
-from whence.client.sensitivity import (
+from whence.client.values.graph import BlastRadius
+from whence.client.values.quality import CheckedDataset, ChecksPage
+from whence.client.values.sensitivity import (
     MOST_FINDINGS,
     PolicyAnswer,
     PolicyEvaluation,
@@ -54,20 +48,6 @@ from whence.client.sensitivity import (
     Proposal,
     SensitivityOptions,
     SubjectOptions,
-)
-from whence.client.slos import SloQuestions
-from whence.client.values import (
-    BlastRadius,
-    CheckedDataset,
-    ChecksPage,
-    CurrentUser,
-    DatasetEntry,
-    FactsPage,
-    JobsPage,
-    KnownField,
-    KnownJob,
-    NodeFacts,
-    SignedIn,
 )
 from whence.errors import ServerVersionError
 

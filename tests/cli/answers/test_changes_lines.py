@@ -4,8 +4,9 @@ from typing import Any
 
 from whence.cli.answers.changes import diff_lines, history_lines, run_lines
 from whence.cli.answers.tree import ASCII, Style
-from whence.client.answers import Diff, History, RunLineage
-from whence.client.values import Change, Commit, Completeness, Handover, ReachedRun, State, Version
+from whence.client.answers.history import Diff, History, RunLineage
+from whence.client.values.graph import Completeness
+from whence.client.values.history import Change, Commit, Handover, ReachedRun, State, Version
 
 STYLE = Style(now=0)
 LAKE = "file:/home/ada/data/churn"

@@ -2,8 +2,8 @@
 
 from cli.answers.test_changes_lines import FEATURES, STYLE, WHOLE
 from whence.cli.answers.impact import impact_lines
-from whence.client.answers import Impact
-from whence.client.values import Counts
+from whence.client.answers.graph import Impact
+from whence.client.values.graph import Counts
 
 
 def test_owners_and_tiers_are_words() -> None:

@@ -16,9 +16,10 @@ from whence.cli.answers.store import answer_of, question_of
 from whence.cli.gate.forms import Form
 from whence.cli.gate.production import QueriedProduction
 from whence.cli.gate.verdict import Judged, written
-from whence.client.answers import Lineage
+from whence.client.answers.graph import Lineage
 from whence.client.options import Walk
-from whence.client.values import CheckedDataset, NodeFacts, Owner
+from whence.client.values.catalog import NodeFacts, Owner
+from whence.client.values.quality import CheckedDataset
 from whence.govern.gate.impact import Facts
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Head

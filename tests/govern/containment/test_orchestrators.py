@@ -10,7 +10,7 @@ import pytest
 from fixtures.replies import Request, replying
 from govern.containment.look_alikes import PASSWORD, USER, AirflowLookAlike
 from whence.client.acts.containment import ContainmentPlan, DependentJob
-from whence.client.values import Completeness
+from whence.client.values.graph import Completeness
 from whence.errors import ArtifactError, RulesFileError, SourceError
 from whence.govern.containment.assignment import NO_ORCHESTRATOR, add_schedules, assign
 from whence.govern.containment.orchestrators.port import Orchestrator

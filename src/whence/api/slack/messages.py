@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlencode
 
 from whence.api.slack.commands import Command, Sent
-from whence.client.timeline import describe_change
+from whence.client.values.timeline import describe_change
 from whence.errors import AmbiguousNodeError, NodeNotFoundError, WhenceError
 from whence.govern.gate.rendering.names import HIDDEN_NAME, name_of
 from whence.govern.slack_blocks import Block, Message, item, text

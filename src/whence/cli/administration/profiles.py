@@ -11,7 +11,7 @@ from whence.cli.output.streams import safe
 from whence.client.connection import Connection
 from whence.client.profiles import KEY, Server, profiles_file, read_profiles, remove_profile, write_profile
 from whence.client.questions import Client
-from whence.client.values import CurrentUser
+from whence.client.values.access import CurrentUser
 from whence.errors import ProfileError
 
 

@@ -14,35 +14,26 @@ from whence.cli.answers.listing import found_lines, is_outdated, path_lines, rad
 from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
 from whence.client.acts.containment import ContainmentPlan, RerunPlan
-from whence.client.answers import (
-    Answer,
-    ChangesUpstream,
-    CheckResults,
-    Diff,
-    Found,
-    History,
-    Impact,
-    Lineage,
-    Measurements,
-    Paths,
-    RunLineage,
-    Sensitivity,
-    SubjectData,
-    WhyNot,
-)
-from whence.client.contracts import ContractedDataset, ContractHistory
-from whence.client.diagnosis import RootCauses
-from whence.client.gate_records import Approval, RecordedWaiver
+from whence.client.acts.slos import DeclaredObjectives
+from whence.client.answers.answer import Answer
+from whence.client.answers.diagnosis import RootCauses
+from whence.client.answers.graph import Impact, Lineage, Paths, WhyNot
+from whence.client.answers.history import ChangesUpstream, Diff, History, RunLineage
+from whence.client.answers.quality import CheckResults, Measurements
+from whence.client.answers.search import Found
+from whence.client.answers.sensitivity import Sensitivity, SubjectData
 from whence.client.options import Bounds, Narrowing, Reach, Rerun, Time, Walk
-from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal, SensitivityOptions, SubjectOptions
-from whence.client.slos import DeclaredObjectives
-from whence.client.values import (
-    BlastRadius,
-    CheckedDataset,
-    Completeness,
-    KnownField,
-    KnownJob,
-    NodeFacts,
+from whence.client.values.catalog import KnownField, KnownJob, NodeFacts
+from whence.client.values.contracts import ContractedDataset, ContractHistory
+from whence.client.values.gate_records import Approval, RecordedWaiver
+from whence.client.values.graph import BlastRadius, Completeness
+from whence.client.values.quality import CheckedDataset
+from whence.client.values.sensitivity import (
+    PolicyEvaluation,
+    PolicyOptions,
+    Proposal,
+    SensitivityOptions,
+    SubjectOptions,
 )
 
 Draw = Callable[[Style], Iterable[Text]]

@@ -14,9 +14,11 @@ from whence.cli.answers.listing import path_lines
 from whence.cli.answers.tree import Style, number
 from whence.cli.output.labels import Labels, age, label, name_of, short_run
 from whence.cli.output.streams import Exit, safe
-from whence.client.answers import Diff, History, Paths, RunLineage, WhyNot
+from whence.client.answers.graph import Paths, WhyNot
+from whence.client.answers.history import Diff, History, RunLineage
 from whence.client.options import Bounds
-from whence.client.values import Change, Commit, Evidence, ReachedRun, Transformation, Version
+from whence.client.values.graph import Evidence, Transformation
+from whence.client.values.history import Change, Commit, ReachedRun, Version
 from whence.model.names import JobName
 from whence.query.answers.instants import read_iso
 

@@ -9,8 +9,8 @@ from whence.cli.answers.tree import past_limit_text
 from whence.cli.output.labels import Labels, label, name_of
 from whence.cli.output.streams import Exit as ExitCode
 from whence.cli.output.streams import Rows, safe
-from whence.client.answers import CheckResults
-from whence.client.values import CheckResult
+from whence.client.answers.quality import CheckResults
+from whence.client.values.quality import CheckResult
 from whence.openlineage.facets.assertions import WARN
 
 STOPPED = {

@@ -11,7 +11,7 @@ from whence.cli.answers.timeline import EXPLAINED, not_known_line
 from whence.cli.answers.tree import Style, number
 from whence.cli.output.labels import Labels, label, name_of
 from whence.cli.output.streams import Exit, Rows, safe
-from whence.client.diagnosis import PossibleCause, RootCauses
+from whence.client.answers.diagnosis import PossibleCause, RootCauses
 from whence.client.options import Bounds, Time
 
 _FACTS = 6

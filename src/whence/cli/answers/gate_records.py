@@ -1,6 +1,6 @@
 """What people recorded for the gate, read in a store on this machine."""
 
-from whence.client.gate_records import Approval, RecordedWaiver
+from whence.client.values.gate_records import Approval, RecordedWaiver
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 

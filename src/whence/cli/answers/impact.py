@@ -7,8 +7,8 @@ from rich.text import Text
 from whence.cli.answers.tree import Style, number, past_limit_text
 from whence.cli.output.labels import Labels, label, name_of
 from whence.cli.output.streams import safe
-from whence.client.answers import Impact
-from whence.client.values import Affected, Completeness
+from whence.client.answers.graph import Impact
+from whence.client.values.graph import Affected, Completeness
 
 _WORDS = {"": "none", "field": "column"}
 SHOWN = 8

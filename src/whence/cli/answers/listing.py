@@ -7,9 +7,10 @@ from rich.text import Text
 from whence.cli.answers.tree import Style, past_limit_text, transformation_text
 from whence.cli.output.labels import Labels, age, label, name_of, run_of
 from whence.cli.output.streams import safe
-from whence.client.answers import Found, Paths
-from whence.client.sensitivity import FoundLabel
-from whence.client.values import BlastRadius, Path, Step
+from whence.client.answers.graph import Paths
+from whence.client.answers.search import Found
+from whence.client.values.graph import BlastRadius, Path, Step
+from whence.client.values.sensitivity import FoundLabel
 from whence.model.blast_radius import COUNTED
 from whence.model.names import FieldName
 from whence.query.answers.instants import read_iso

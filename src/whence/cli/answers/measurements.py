@@ -9,7 +9,7 @@ from whence.cli.answers.tree import past_limit_text
 from whence.cli.output.labels import label, name_of
 from whence.cli.output.streams import Exit as ExitCode
 from whence.cli.output.streams import Rows, safe
-from whence.client.answers import Measurements
+from whence.client.answers.quality import Measurements
 
 
 def show_measurements(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from whence.client.slos import DeclaredObjective, DeclaredObjectives
+from whence.client.acts.slos import DeclaredObjective, DeclaredObjectives
 from whence.govern.slos.records import held_declarations
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph

@@ -4,7 +4,7 @@ import time
 
 import msgspec
 
-from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal
+from whence.client.values.sensitivity import PolicyEvaluation, PolicyOptions, Proposal
 from whence.govern.policies.documents import evaluation_document, read_proposal
 from whence.govern.policies.policy_file import read_policies
 from whence.govern.policies.proposed_estate import evaluate_graph

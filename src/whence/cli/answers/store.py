@@ -11,15 +11,28 @@ import msgspec
 from whence.api.requests.local_log import read_local_log
 from whence.api.requests.local_sources import contracts_in, period_of
 from whence.cli.answers.gate_records import read_approvals, read_waivers
-from whence.client import answers
 from whence.client.acts.containment import ContainmentPlan, RerunPlan
-from whence.client.contracts import ContractedDataset, ContractHistory
-from whence.client.diagnosis import RootCauses
-from whence.client.gate_records import Approval, RecordedWaiver
+from whence.client.acts.slos import DeclaredObjectives
+from whence.client.answers.answer import Answer
+from whence.client.answers.diagnosis import RootCauses
+from whence.client.answers.graph import Impact, Lineage, Paths, WhyNot
+from whence.client.answers.history import ChangesUpstream, Diff, History, RunLineage
+from whence.client.answers.quality import CheckResults, Measurements
+from whence.client.answers.search import Found
+from whence.client.answers.sensitivity import Sensitivity, SubjectData
 from whence.client.options import Bounds, Narrowing, Reach, Rerun, Time, Walk, iso_text
-from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal, SensitivityOptions, SubjectOptions
-from whence.client.slos import DeclaredObjectives
-from whence.client.values import BlastRadius, CheckedDataset, KnownField, KnownJob, NodeFacts
+from whence.client.values.catalog import KnownField, KnownJob, NodeFacts
+from whence.client.values.contracts import ContractedDataset, ContractHistory
+from whence.client.values.gate_records import Approval, RecordedWaiver
+from whence.client.values.graph import BlastRadius
+from whence.client.values.quality import CheckedDataset
+from whence.client.values.sensitivity import (
+    PolicyEvaluation,
+    PolicyOptions,
+    Proposal,
+    SensitivityOptions,
+    SubjectOptions,
+)
 from whence.errors import NodeNotFoundError
 from whence.govern.containment.documents import plan_listing
 from whence.govern.containment.plan import make_plan
@@ -67,7 +80,7 @@ from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.checks import MOST_DATASETS, latest_check_reports
 from whence.store.snapshots.graph import StoreGraph, open_graph
 
-AnyAnswer = TypeVar("AnyAnswer", bound=answers.Answer)
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 _JOBS_AT_ONCE = 1_000
 _LISTS = ("namespaces", "tags", "owners", "kinds", "jobs")
 
@@ -80,19 +93,19 @@ class StoreQuestions:
     log: str = ""
     security: str = ""
 
-    def upstream(self, node: str, **walk: Unpack[Walk]) -> answers.Lineage:
+    def upstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
         """The nodes upstream of a node."""
         with self._open() as graph:
             root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
             reached = reach_upstream(graph, root, question)
-            return answer_of(listings.lineage_listing(reached, dropped_at(graph, root, question.at)), answers.Lineage)
+            return answer_of(listings.lineage_listing(reached, dropped_at(graph, root, question.at)), Lineage)
 
-    def downstream(self, node: str, **walk: Unpack[Walk]) -> answers.Lineage:
+    def downstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
         """The nodes downstream of a node."""
         with self._open() as graph:
             root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
             reached = reach_downstream(graph, root, question)
-            return answer_of(listings.lineage_listing(reached, dropped_at(graph, root, question.at)), answers.Lineage)
+            return answer_of(listings.lineage_listing(reached, dropped_at(graph, root, question.at)), Lineage)
 
     def blast_radius(self, node: str) -> BlastRadius | None:
         """The blast radius of a node, if it was computed."""
@@ -100,33 +113,33 @@ class StoreQuestions:
             radius = blast_radius(graph, resolve(graph, node))
         return None if radius is None else msgspec.convert(blast_document(radius), BlastRadius)
 
-    def impact(self, node: str, *, limit: int | None = None, **walk: Unpack[Walk]) -> answers.Impact:
+    def impact(self, node: str, *, limit: int | None = None, **walk: Unpack[Walk]) -> Impact:
         """The nodes that a change affects: the first `limit`, or all."""
         with self._open() as graph:
             root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
             found = listings.impact_listing(impact(graph, root, question), dropped_at(graph, root, question.at))
-            return answer_of(found, answers.Impact, limit)
+            return answer_of(found, Impact, limit)
 
     def paths(
         self, source: str, target: str, *, limit: int = 20, depth: int | None = None, **bounds: Unpack[Bounds]
-    ) -> answers.Paths:
+    ) -> Paths:
         """The paths from one node to another."""
         question = replace(question_of(bounds), depth=depth)
         with self._open() as graph:
             found = paths(graph, resolve(graph, source), resolve(graph, target), question, limit)
-        return answer_of(listings.paths_listing(found), answers.Paths)
+        return answer_of(listings.paths_listing(found), Paths)
 
-    def why(self, source: str, target: str, *, limit: int = 5, **bounds: Unpack[Bounds]) -> answers.Paths:
+    def why(self, source: str, target: str, *, limit: int = 5, **bounds: Unpack[Bounds]) -> Paths:
         """The paths between two nodes, with all evidence."""
         with self._open() as graph:
             found = why(graph, resolve(graph, source), resolve(graph, target), question_of(bounds), limit)
-        return answer_of(listings.paths_listing(found), answers.Paths)
+        return answer_of(listings.paths_listing(found), Paths)
 
-    def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> answers.WhyNot:
+    def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> WhyNot:
         """Why no path leads from one node to another."""
         with self._open() as graph:
             found = why_not(graph, source, target, question_of(bounds))
-        return answer_of(listings.why_not_answer(found), answers.WhyNot)
+        return answer_of(listings.why_not_answer(found), WhyNot)
 
     def containment(self, node: str, **bounds: Unpack[Reach]) -> ContainmentPlan:
         """What to pause so that a broken node goes no further."""
@@ -145,43 +158,41 @@ class StoreQuestions:
             found = plan_rerun(graph, StoreCatalog(graph.connection), root, (ends, at), question)
             return answer_of(rerun_listing(found), RerunPlan)
 
-    def history(self, node: str) -> answers.History:
+    def history(self, node: str) -> History:
         """The changes of a node."""
         with self._open() as graph:
             found = history(graph, resolve(graph, node))
-        return answer_of(listings.history_listing(found), answers.History)
+        return answer_of(listings.history_listing(found), History)
 
-    def diff(self, before: str, after: str) -> answers.Diff:
+    def diff(self, before: str, after: str) -> Diff:
         """The differences between two times, two runs (`run:…`), or two stores (their URLs)."""
         with ExitStack() as stack:
             graph = stack.enter_context(self._open())
             found = diff(*(_side(stack, graph, text) for text in (before, after)))
-        return answer_of(listings.diff_listing(found), answers.Diff)
+        return answer_of(listings.diff_listing(found), Diff)
 
-    def runs(
-        self, run: str, *, down: bool = False, depth: int | None = None, max_runs: int = 1_000
-    ) -> answers.RunLineage:
+    def runs(self, run: str, *, down: bool = False, depth: int | None = None, max_runs: int = 1_000) -> RunLineage:
         """The runs upstream of a run, or downstream."""
         direction = Direction.DOWNSTREAM if down else Direction.UPSTREAM
         with self._open() as graph:
             found = run_lineage(graph, resolve_run_name(graph, run), direction, depth, max_runs)
-        return answer_of(listings.runs_listing(found), answers.RunLineage)
+        return answer_of(listings.runs_listing(found), RunLineage)
 
     def measurements(
         self, node: str, *, metrics: Sequence[str] = (), as_of: Time | None = None, limit: int | None = None
-    ) -> answers.Measurements:
+    ) -> Measurements:
         """What was measured of a node."""
         at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
         with self._open() as graph:
             found = measurements(graph, resolve(graph, node), at, metrics)
-        return answer_of(listings.measurements_listing(found), answers.Measurements, limit)
+        return answer_of(listings.measurements_listing(found), Measurements, limit)
 
-    def check_results(self, node: str, *, as_of: Time | None = None, limit: int | None = None) -> answers.CheckResults:
+    def check_results(self, node: str, *, as_of: Time | None = None, limit: int | None = None) -> CheckResults:
         """What checks found of a node."""
         at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
         with self._open() as graph:
             found = check_results(graph, resolve(graph, node), at)
-        return answer_of(listings.check_results_listing(found), answers.CheckResults, limit)
+        return answer_of(listings.check_results_listing(found), CheckResults, limit)
 
     def changes(
         self,
@@ -192,7 +203,7 @@ class StoreQuestions:
         limit: int | None = None,
         max_changes: int = 1_000,
         **bounds: Unpack[Bounds],
-    ) -> answers.ChangesUpstream:
+    ) -> ChangesUpstream:
         """What changed at a node and upstream of it in a period."""
         question, period = replace(question_of(bounds), at=None), period_of(since, until, bounds)
         with self._open() as graph:
@@ -200,7 +211,7 @@ class StoreQuestions:
             found = upstream_changes(
                 graph, contracts_in(graph), resolve(graph, node), period, question, max_changes, *log
             )
-        return answer_of(changes_listing(found), answers.ChangesUpstream, limit)
+        return answer_of(changes_listing(found), ChangesUpstream, limit)
 
     def diagnose(
         self,
@@ -220,23 +231,21 @@ class StoreQuestions:
             found = diagnose(graph, contracts_in(graph), resolve(graph, node), period, question, expected, commits)
         return answer_of(diagnosis_listing(found), RootCauses, limit)
 
-    def sensitivity(
-        self, node: str, *, limit: int | None = None, **options: Unpack[SensitivityOptions]
-    ) -> answers.Sensitivity:
+    def sensitivity(self, node: str, *, limit: int | None = None, **options: Unpack[SensitivityOptions]) -> Sensitivity:
         """The sensitivity labels of a node, or those that its data gives to others."""
         with self._open() as graph:
             found = sensitivity(graph, resolve(graph, node), _sensitivity_question(options))
-        return answer_of(sensitivity_listing(found), answers.Sensitivity, limit)
+        return answer_of(sensitivity_listing(found), Sensitivity, limit)
 
     def subject(
         self, node: str | None = None, *, limit: int | None = None, **options: Unpack[SubjectOptions]
-    ) -> answers.SubjectData:
+    ) -> SubjectData:
         """Where the data of a person is."""
         question = _sensitivity_question({**options, "down": True})
         with self._open() as graph:
             root = resolve(graph, node) if node else None
             found = subject_data(StoreCatalog(graph.connection), graph, root, question)
-        return answer_of(subject_listing(found), answers.SubjectData, limit)
+        return answer_of(subject_listing(found), SubjectData, limit)
 
     def evaluate_policies(
         self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]
@@ -249,7 +258,7 @@ class StoreQuestions:
         with self._open() as graph:
             return evaluate_policies(graph, policies, proposal, options, at)
 
-    def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
+    def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
         """The results of a search."""
         from whence.govern.rule_states.records import read_current_standings
 
@@ -257,7 +266,7 @@ class StoreQuestions:
             catalog, only = StoreCatalog(graph.connection), question_of(narrowing).only
             labels, standings = lambda: label_estate(catalog, graph), lambda: read_current_standings(catalog, graph)
             found = search_nodes(graph, only, text, limit, labels, standings)
-        return answer_of(listings.found_listing(found), answers.Found)
+        return answer_of(listings.found_listing(found), Found)
 
     def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
         """What is asserted of datasets and jobs."""

@@ -11,9 +11,9 @@ from whence.cli.answers.impact import closing_line
 from whence.cli.answers.tree import Style, number
 from whence.cli.output.labels import Labels, label, name_of, short_run
 from whence.cli.output.streams import Exit, Rows, safe
-from whence.client.answers import ChangesUpstream
+from whence.client.answers.history import ChangesUpstream
 from whence.client.options import Bounds, Time
-from whence.client.timeline import ChangedPart, ChangesNotKnown, ChangeUpstream, describe_change
+from whence.client.values.timeline import ChangedPart, ChangesNotKnown, ChangeUpstream, describe_change
 
 _COLOURS = {"failed": "bold red", "violated": "bold red", "recovered": "green", "fulfilled": "green"}
 _NOT_KNOWN = {

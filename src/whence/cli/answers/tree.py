@@ -8,8 +8,8 @@ from rich.text import Text
 
 from whence.cli.output.labels import Labels, label, name_of, run_of
 from whence.cli.output.streams import safe
-from whence.client.answers import Lineage
-from whence.client.values import Completeness, Edge, Gap, ReachedNode, Transformation
+from whence.client.answers.graph import Lineage
+from whence.client.values.graph import Completeness, Edge, Gap, ReachedNode, Transformation
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.transformations import directness
 from whence.query.answers.values import GapReason, dataset_of

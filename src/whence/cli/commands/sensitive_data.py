@@ -24,7 +24,7 @@ from whence.cli.output.streams import Output, Rows, reporting
 from whence.query.answers.instants import iso
 
 if TYPE_CHECKING:
-    from whence.client.sensitivity import SensitivityOptions, SubjectOptions
+    from whence.client.values.sensitivity import SensitivityOptions, SubjectOptions
 
 
 def add_to(app: typer.Typer) -> None:

@@ -8,9 +8,9 @@ from whence.cli.answers.ask import QuestionCommand, show
 from whence.cli.answers.tree import number
 from whence.cli.output.labels import Labels, label, name_of
 from whence.cli.output.streams import Exit, Rows, safe
-from whence.client.answers import DatasetVersions
+from whence.client.answers.history import DatasetVersions
 from whence.client.questions import Client
-from whence.client.timeline import DatasetVersion
+from whence.client.values.timeline import DatasetVersion
 
 
 def show_versions(questions: Client, node: str, *, since: str | None, limit: int, output: Rows) -> Exit:

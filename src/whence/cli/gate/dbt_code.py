@@ -18,7 +18,7 @@ from whence.cli.gate.contracts.dbt_project import PROJECT
 from whence.cli.gate.heads import Compared
 from whence.cli.gate.renames import Rename, renamed_edge, renamed_node, renaming
 from whence.cli.gate.repository import Repository, root_of
-from whence.client.values import NodeFacts
+from whence.client.values.catalog import NodeFacts
 from whence.errors import ArtifactError
 from whence.govern.gate.impact import is_hidden
 from whence.govern.gate.project import CodeEdges, edges_of, project_of

@@ -8,7 +8,7 @@ from pathlib import Path
 from whence.cli.answers.ask import Questions
 from whence.cli.gate.repository import Repository
 from whence.cli.gate.run_events import NO_RUNS, HeadRuns, known_lineage
-from whence.client.values import KnownJob
+from whence.client.values.catalog import KnownJob
 from whence.errors import ArtifactError
 from whence.govern.gate.code.job_code import JobCode, changes_of_code, is_code_of
 from whence.govern.gate.code.run_lineage import OutputLineage, changes_of_run

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whence.cli.answers.ask import Questions
 from whence.cli.gate.heads import Change, policies_at_base
-from whence.client import sensitivity as values
+from whence.client.values import sensitivity as values
 from whence.govern.gate.policy import Rules
 from whence.govern.gate.policy_findings import PolicyCase, PolicyFinding, cases_of_findings
 from whence.govern.policies.policy import Outcome

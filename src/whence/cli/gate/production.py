@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.cli.answers.ask import Questions
-from whence.client.answers import Lineage
-from whence.client.values import Edge, NodeFacts
+from whence.client.answers.graph import Lineage
+from whence.client.values.catalog import NodeFacts
+from whence.client.values.graph import Edge
 from whence.errors import NodeNotFoundError
 from whence.govern.gate.impact import Facts, subject_of
 from whence.govern.gate.production import GraphEdge, GraphGap, Subgraph

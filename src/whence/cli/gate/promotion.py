@@ -15,7 +15,7 @@ from whence.cli.gate.heads import RULES_FILES
 from whence.cli.gate.production import facts_of
 from whence.cli.gate.records import record_promotion
 from whence.cli.output.streams import Exit, Output, print_document, print_lines
-from whence.client.answers import Lineage
+from whence.client.answers.graph import Lineage
 from whence.errors import AccessError, ArtifactError, NodeNotFoundError
 from whence.govern.gate.impact import NO_FACTS, is_hidden
 from whence.govern.gate.policy import Rules

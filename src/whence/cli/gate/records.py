@@ -14,8 +14,8 @@ from rich.text import Text
 from whence.cli.answers.ask import Questions
 from whence.cli.gate.repository import Repository
 from whence.cli.output.streams import Output, print_document, print_lines
-from whence.client.gate_records import RecordedWaiver
 from whence.client.questions import Client
+from whence.client.values.gate_records import RecordedWaiver
 from whence.errors import AccessError, ApiError, ArtifactError, QuestionError
 from whence.govern.gate.code.job_code import address_of
 from whence.govern.gate.judgement import Approval, Head

@@ -12,7 +12,7 @@ from whence.cli.gate.dbt_code import DbtTargets, production_names, read_target
 from whence.cli.gate.forms import Form
 from whence.cli.gate.renames import renamed_node, renaming
 from whence.cli.gate.verdict import Judged, Wanted
-from whence.client.values import CheckedDataset
+from whence.client.values.quality import CheckedDataset
 from whence.errors import AccessError
 from whence.govern.gate.impact import Assessment
 from whence.govern.gate.relevant_tests import KnownTest, SelectedTest, TestSelection, affected_datasets, select_tests

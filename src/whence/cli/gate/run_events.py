@@ -11,7 +11,7 @@ from whence.cli.answers.ask import Questions
 from whence.cli.event_files import find_event_files, read_events
 from whence.cli.gate.production import aliases_of
 from whence.cli.gate.renames import Rename, renamed_edge, renaming
-from whence.client.answers import Lineage
+from whence.client.answers.graph import Lineage
 from whence.errors import ArtifactError, EventError, NodeNotFoundError
 from whence.govern.gate.code.job_code import is_code_of
 from whence.govern.gate.code.run_lineage import OutputLineage

@@ -8,7 +8,7 @@ from rich.text import Text
 from whence.cli.incidents.store import IncidentQuestions
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.client.acts.incidents import Incident, IncidentAct, IncidentChange, IncidentDetail, IncidentFinding
-from whence.client.diagnosis import PossibleCause
+from whence.client.answers.diagnosis import PossibleCause
 from whence.query.answers.instants import iso
 
 _MOST_NAMED = 10

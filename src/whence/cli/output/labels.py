@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from whence.cli.output.streams import safe
-from whence.client.values import Evidence, RunSeen
+from whence.client.values.graph import Evidence, RunSeen
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
 from whence.query.answers.instants import read_iso
 from whence.query.answers.values import dataset_of

@@ -10,7 +10,7 @@ from whence.cli.answers.ask import Questions
 from whence.cli.gate.contracts.files import read_text
 from whence.cli.output.labels import Labels, label, name_of
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
-from whence.client.sensitivity import PolicyEvaluation, PolicyFinding
+from whence.client.values.sensitivity import PolicyEvaluation, PolicyFinding
 from whence.govern.policies.policy import Outcome
 from whence.govern.policies.policy_file import read_policies
 from whence.query.answers.instants import iso

@@ -1,6 +1,6 @@
 """An error budget as text."""
 
-from whence.client.slos import SloBudget
+from whence.client.acts.slos import SloBudget
 
 _HOUR = 3_600
 

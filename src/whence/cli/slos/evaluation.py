@@ -11,7 +11,7 @@ from rich.text import Text
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.cli.slos.budget_text import budget_text
 from whence.cli.slos.files import load_slos, open_catalog
-from whence.client.slos import SloBudget
+from whence.client.acts.slos import SloBudget
 from whence.govern.slos.burn_rates import length_text
 from whence.govern.slos.documents import budget_document, evaluation_document
 from whence.govern.slos.evaluation.alerts import Burn

@@ -7,8 +7,8 @@ from rich.text import Text
 
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.cli.slos.budget_text import budget_text, remaining_text
+from whence.client.acts.slos import Slo, SloDetail, Slos, SloTransition
 from whence.client.questions import Client
-from whence.client.slos import Slo, SloDetail, Slos, SloTransition
 from whence.query.answers.instants import iso
 
 _MOST_TRANSITIONS = 20

@@ -1,1 +1,1 @@
-"""Values of certification, incidents, reports and tags, and of plans and acts on other systems."""
+"""Questions and acts of one subject each, with their values: certification, incidents, objectives, reports, tags."""

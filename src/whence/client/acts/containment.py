@@ -4,8 +4,9 @@ from typing import ClassVar
 
 import msgspec
 
-from whence.client.answers import Answer
-from whence.client.values import Commit, Completeness, LastRun
+from whence.client.answers.answer import Answer
+from whence.client.values.graph import Completeness, LastRun
+from whence.client.values.history import Commit
 
 
 class ScheduleToPause(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from whence.client.diagnosis import PossibleCause
-from whence.client.values import Commit
+from whence.client.answers.diagnosis import PossibleCause
+from whence.client.values.history import Commit
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True):

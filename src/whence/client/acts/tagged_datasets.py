@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 
 from whence.client.connection import Connection
-from whence.client.values import KnownField
+from whence.client.values.catalog import KnownField
 from whence.errors import ServerVersionError
 
 CATEGORIES = ("pii", "phi", "financial", "sensitive")

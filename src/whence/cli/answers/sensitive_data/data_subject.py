@@ -12,8 +12,8 @@ from whence.cli.answers.tree import Style, number
 from whence.cli.output.labels import Labels, age, label, name_of
 from whence.cli.output.streams import Exit as ExitCode
 from whence.cli.output.streams import Rows, safe
-from whence.client.answers import SubjectData
-from whence.client.sensitivity import PlaceOfPersonalData, SubjectOptions
+from whence.client.answers.sensitivity import SubjectData
+from whence.client.values.sensitivity import PlaceOfPersonalData, SubjectOptions
 from whence.query.answers.instants import read_iso
 
 _NAMED = 3

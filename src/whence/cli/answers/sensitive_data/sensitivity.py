@@ -10,9 +10,9 @@ from whence.cli.answers.tree import Style, number, past_limit_text
 from whence.cli.output.labels import Labels, label, name_of
 from whence.cli.output.streams import Exit as ExitCode
 from whence.cli.output.streams import Rows, safe
-from whence.client.answers import Sensitivity
-from whence.client.sensitivity import SensitivityLabel, SensitivityOptions
-from whence.client.values import Completeness
+from whence.client.answers.sensitivity import Sensitivity
+from whence.client.values.graph import Completeness
+from whence.client.values.sensitivity import SensitivityLabel, SensitivityOptions
 
 _STYLES = {"full": "bold red", "pseudonymous": "yellow", "partial": "yellow"}
 _WIDTH = len("pseudonymous") + 2

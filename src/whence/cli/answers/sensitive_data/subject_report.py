@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from whence.cli.answers.tree import number
-from whence.client.answers import SubjectData
-from whence.client.sensitivity import PlaceOfPersonalData, SensitivityLabel
+from whence.client.answers.sensitivity import SubjectData
+from whence.client.values.sensitivity import PlaceOfPersonalData, SensitivityLabel
 from whence.govern.gate.rendering.names import code
 
 COPIED = "identity"

@@ -12,8 +12,8 @@ from whence.cli.declarations import send_declarations
 from whence.cli.gate.contracts.review import Naming, load_contract, read_note, review_versions
 from whence.cli.gate.forms import exit_of
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
-from whence.client.contracts import ContractText
 from whence.client.questions import Client, connect
+from whence.client.values.contracts import ContractText
 from whence.errors import ArtifactError, NodeNotFoundError, RulesFileError
 from whence.govern.contracts.contract import DBT, Contract, ContractTable
 from whence.govern.contracts.events import apply_event

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from whence.cli.answers.ask import Questions
 from whence.cli.gate.production import QueriedProduction
-from whence.client.slos import DeclaredObjective
+from whence.client.acts.slos import DeclaredObjective
 from whence.errors import WhenceError
 from whence.govern.contracts.changes import ContractChange
 from whence.govern.contracts.consumers import ConsumerObjective, Objectives

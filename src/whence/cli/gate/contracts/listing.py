@@ -8,7 +8,7 @@ from rich.text import Text
 
 from whence.cli.answers.ask import Questions
 from whence.cli.output.streams import Exit, Output, print_document, print_error, print_lines, safe
-from whence.client.contracts import (
+from whence.client.values.contracts import (
     AppliedVersion,
     ContractedDataset,
     ContractEvaluation,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from whence.cli.answers.ask import Questions
-from whence.client.contracts import ContractHistory
+from whence.client.values.contracts import ContractHistory
 from whence.errors import NodeNotFoundError
 from whence.govern.gate.impact import is_hidden
 from whence.govern.gate.promotion import OpenViolation

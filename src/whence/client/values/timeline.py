@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from whence.client.values import AssertingEvent
+from whence.client.values.graph import AssertingEvent
 
 _HAPPENED: Mapping[tuple[str, str], str] = {
     ("column", "added"): "is new",

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import msgspec
 
-from whence.client.answers import Answer
-from whence.client.timeline import ChangesNotKnown
-from whence.client.values import AssertingEvent, Completeness
+from whence.client.answers.answer import Answer
+from whence.client.values.graph import AssertingEvent, Completeness
+from whence.client.values.timeline import ChangesNotKnown
 
 
 class CauseEvidence(msgspec.Struct, frozen=True, kw_only=True):
