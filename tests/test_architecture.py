@@ -26,7 +26,7 @@ from sqlalchemy import Engine
 import whence
 from whence.api.server.app import create_app
 from whence.api.settings import Settings
-from whence.cli.answers.store import answer_of
+from whence.cli.answers.local.options import answer_of
 from whence.cli.answers.tree import Style, tree
 from whence.client.answers.graph import Lineage
 from whence.derive.reading.data_source import bind_transform

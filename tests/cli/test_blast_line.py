@@ -10,7 +10,7 @@ from query.worlds.churn_story import WORLD, column
 from query.worlds.random_worlds import POSITION, load
 from whence.cli.answers.ask import QuestionCommand, show_downstream
 from whence.cli.answers.listing import radius_line
-from whence.cli.answers.store import StoreQuestions
+from whence.cli.answers.local.store import StoreQuestions
 from whence.cli.output.streams import Rows
 from whence.client.values.graph import BlastRadius, Count
 from whence.model.blast_radius import COUNTED

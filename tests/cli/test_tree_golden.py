@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from query.worlds.churn_story import NOW, WORLD, column, direct, job
 from query.worlds.random_worlds import Statement, World, load
 from whence.cli.answers.listing import found_lines, path_lines
-from whence.cli.answers.store import answer_of
+from whence.cli.answers.local.options import answer_of
 from whence.cli.answers.tree import ASCII, Style, tree
 from whence.cli.output.labels import age
 from whence.cli.output.streams import print_lines, safe

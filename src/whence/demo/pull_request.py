@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from whence.cli.answers.ask import Questions
-from whence.cli.answers.store import StoreQuestions
+from whence.cli.answers.local.store import StoreQuestions
 from whence.cli.gate.forms import Form, exit_of
 from whence.cli.gate.sql_code import SqlFolder
 from whence.cli.gate.verdict import Judged, Wanted, judge_head, record_judged, written

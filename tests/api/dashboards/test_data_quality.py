@@ -13,7 +13,7 @@ from api.asked import asking
 from api.dashboards.check_reports import CheckReport, check_event, check_reports
 from api.dashboards.pages import paged
 from fixtures.stores_of_events import apply_bodies
-from whence.cli.answers.store import StoreQuestions
+from whence.cli.answers.local.store import StoreQuestions
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, facet, own_facet, run_event

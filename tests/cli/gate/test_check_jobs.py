@@ -5,7 +5,7 @@ from sqlalchemy import Engine
 
 from cli.gate.test_promotion import CLEAN, FEATURES, LINEAGE, RAW, checked, run, table
 from fixtures.stores_of_events import apply_bodies
-from whence.cli.answers.store import StoreQuestions
+from whence.cli.answers.local.store import StoreQuestions
 from whence.cli.gate.production import QueriedProduction
 from whence.govern.gate.project import Project
 from whence.govern.gate.walk import assess

@@ -12,7 +12,7 @@ from query.worlds.memory_graph import memory_graph
 from query.worlds.random_policies import forbidden, policy, shown, world
 from query.worlds.random_worlds import nodes_of
 from whence.cli.answers.ask import Questions
-from whence.cli.answers.store import answer_of, question_of
+from whence.cli.answers.local.options import answer_of, question_of
 from whence.cli.gate.forms import Form
 from whence.cli.gate.production import QueriedProduction
 from whence.cli.gate.verdict import Judged, written

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from fixtures.stores_of_events import apply_bodies
 from govern.containment.estates import AT, SECOND
 from govern.containment.test_plan import AMOUNT, CLEAN, COPY, DAY, GOLD, MAKE, edge, ran
-from whence.cli.answers.store import answer_of
+from whence.cli.answers.local.options import answer_of
 from whence.cli.containment.rerun import airflow_requests, dbt_arguments
 from whence.client.acts.containment import RerunPlan
 from whence.govern.containment.rerun import plan_rerun

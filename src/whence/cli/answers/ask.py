@@ -41,7 +41,7 @@ Draw = Callable[[Style], Iterable[Text]]
 
 
 class Questions(Protocol):
-    """The port of question commands: a store (`cli.answers.store`), or a server (`client.questions.Client`)."""
+    """The port of question commands: a store (`cli.answers.local.store`), or a server (`client.questions.Client`)."""
 
     def upstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
         """The nodes upstream of a node."""

@@ -64,7 +64,7 @@ def _named(context: typer.Context) -> str:
 def _store(data: Path | None, store: str | None, is_named: bool) -> "Questions":
     """The store on this machine. Without the server's packages nobody means it who did not name it."""
     try:
-        from whence.cli.answers.store import StoreQuestions
+        from whence.cli.answers.local.store import StoreQuestions
     except ModuleNotFoundError as error:
         if is_named or (error.name or "").startswith("whence"):
             raise

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from whence.cli import settings
 from whence.cli.answers.ask import QuestionCommand, show_downstream, show_upstream
-from whence.cli.answers.store import StoreQuestions
+from whence.cli.answers.local.store import StoreQuestions
 from whence.cli.client import Client
 from whence.cli.output.streams import Exit, Rows
 from whence.cli.process.process_group import signal_group

@@ -1,19 +1,18 @@
 """Questions to a store on this machine, with the same answers as from a server."""
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, Unpack, cast
+from typing import Unpack, cast
 
 import msgspec
 
 from whence.api.requests.local_log import read_local_log
 from whence.api.requests.local_sources import contracts_in, period_of
-from whence.cli.answers.gate_records import read_approvals, read_waivers
+from whence.cli.answers.local.gate_records import read_approvals, read_waivers
+from whence.cli.answers.local.options import answer_of, now, of_jobs, question_of, sensitivity_question
 from whence.client.acts.containment import ContainmentPlan, RerunPlan
 from whence.client.acts.slos import DeclaredObjectives
-from whence.client.answers.answer import Answer
 from whence.client.answers.diagnosis import RootCauses
 from whence.client.answers.graph import Impact, Lineage, Paths, WhyNot
 from whence.client.answers.history import ChangesUpstream, Diff, History, RunLineage
@@ -44,14 +43,12 @@ from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, JobName, parse_node
 from whence.model.symptom import Symptom
 from whence.query.answers.instants import past_instant
-from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.diagnosis.diagnosis import diagnose
 from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
 from whence.query.lookup.descriptions import describe_datasets, describe_jobs
 from whence.query.lookup.resolve import resolve
-from whence.query.ports.graph import Names
 from whence.query.questions.blast_radius import blast_document, blast_radius
 from whence.query.questions.check_results import check_results
 from whence.query.questions.dropped_datasets import dropped_at
@@ -62,27 +59,23 @@ from whence.query.questions.paths import paths
 from whence.query.questions.why import why
 from whence.query.questions.why_not import why_not
 from whence.query.rendering import listings
-from whence.query.rendering.answers import completeness_document
 from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.checks import checked_document
 from whence.query.rendering.data_subject import subject_listing
 from whence.query.rendering.diagnosis import diagnosis_listing
-from whence.query.rendering.listings import Listing, Whole
-from whence.query.rendering.sensitivity import grade_of, sensitivity_listing
+from whence.query.rendering.sensitivity import sensitivity_listing
 from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.query.sensitivity.data_subject import subject_data
 from whence.query.sensitivity.estate_labels import label_estate
 from whence.query.sensitivity.labelled_search import search_nodes
-from whence.query.sensitivity.labels import SensitivityQuestion, sensitivity
+from whence.query.sensitivity.labels import sensitivity
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.checks import MOST_DATASETS, latest_check_reports
 from whence.store.snapshots.graph import StoreGraph, open_graph
 
-AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 _JOBS_AT_ONCE = 1_000
-_LISTS = ("namespaces", "tags", "owners", "kinds", "jobs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +144,7 @@ class StoreQuestions:
     def rerun(self, node: str, **options: Unpack[Rerun]) -> RerunPlan:
         """What to run again after a fix of a node, in layers."""
         targets, since = options.pop("targets", ()), iso_text(options.pop("since", None))
-        at = None if since is None else past_instant(since, _now())
+        at = None if since is None else past_instant(since, now())
         with self._open() as graph:
             root, ends = resolve(graph, node), [resolve(graph, one) for one in targets]
             question = question_of(cast("Reach", options))
@@ -182,14 +175,14 @@ class StoreQuestions:
         self, node: str, *, metrics: Sequence[str] = (), as_of: Time | None = None, limit: int | None = None
     ) -> Measurements:
         """What was measured of a node."""
-        at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
+        at = None if as_of is None else past_instant(iso_text(as_of) or "", now())
         with self._open() as graph:
             found = measurements(graph, resolve(graph, node), at, metrics)
         return answer_of(listings.measurements_listing(found), Measurements, limit)
 
     def check_results(self, node: str, *, as_of: Time | None = None, limit: int | None = None) -> CheckResults:
         """What checks found of a node."""
-        at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
+        at = None if as_of is None else past_instant(iso_text(as_of) or "", now())
         with self._open() as graph:
             found = check_results(graph, resolve(graph, node), at)
         return answer_of(listings.check_results_listing(found), CheckResults, limit)
@@ -234,14 +227,14 @@ class StoreQuestions:
     def sensitivity(self, node: str, *, limit: int | None = None, **options: Unpack[SensitivityOptions]) -> Sensitivity:
         """The sensitivity labels of a node, or those that its data gives to others."""
         with self._open() as graph:
-            found = sensitivity(graph, resolve(graph, node), _sensitivity_question(options))
+            found = sensitivity(graph, resolve(graph, node), sensitivity_question(options))
         return answer_of(sensitivity_listing(found), Sensitivity, limit)
 
     def subject(
         self, node: str | None = None, *, limit: int | None = None, **options: Unpack[SubjectOptions]
     ) -> SubjectData:
         """Where the data of a person is."""
-        question = _sensitivity_question({**options, "down": True})
+        question = sensitivity_question({**options, "down": True})
         with self._open() as graph:
             root = resolve(graph, node) if node else None
             found = subject_data(StoreCatalog(graph.connection), graph, root, question)
@@ -251,10 +244,10 @@ class StoreQuestions:
         self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]
     ) -> PolicyEvaluation:
         """Of which nodes the policies of a file do not hold, or may not. Raises RulesFileError, QuestionError."""
-        from whence.cli.answers.policies import evaluate_policies
+        from whence.cli.answers.local.policies import evaluate_policies
 
         as_of = iso_text(options.get("as_of"))
-        at = None if as_of is None else past_instant(as_of, _now())
+        at = None if as_of is None else past_instant(as_of, now())
         with self._open() as graph:
             return evaluate_policies(graph, policies, proposal, options, at)
 
@@ -308,7 +301,7 @@ class StoreQuestions:
 
         with self._open() as graph:
             catalog = StoreCatalog(graph.connection)
-            found = list_contracts(catalog, graph, contracted_entries(catalog), _now())
+            found = list_contracts(catalog, graph, contracted_entries(catalog), now())
         yield from msgspec.convert(found, tuple[ContractedDataset, ...])
 
     def contract(self, dataset: str, *, as_of: Time | None = None, transitions: bool = False) -> ContractHistory:
@@ -317,15 +310,15 @@ class StoreQuestions:
 
         with self._open() as graph:
             name, catalog = resolve(graph, dataset), StoreCatalog(graph.connection)
-            at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
+            at = None if as_of is None else past_instant(iso_text(as_of) or "", now())
             if not isinstance(name, DatasetName):
                 raise NodeNotFoundError(f"dataset {dataset}", (str(name),))
-            found = contract_history(catalog, graph, name, at, _now(), transitions=transitions)
+            found = contract_history(catalog, graph, name, at, now(), transitions=transitions)
         return msgspec.convert(found, ContractHistory)
 
     def objectives(self, datasets: Sequence[str]) -> DeclaredObjectives:
         """The service level objectives that are declared for datasets, with their texts."""
-        from whence.cli.answers.objectives import read_objectives
+        from whence.cli.answers.local.objectives import read_objectives
 
         with self._open() as graph:
             return read_objectives(graph, datasets)
@@ -355,51 +348,9 @@ class StoreQuestions:
             yield graph
 
 
-def answer_of(found: Listing | Whole, answer: type[AnyAnswer], limit: int | None = None) -> AnyAnswer:
-    """The typed answer of a document: the first `limit` rows, or all."""
-    part = found.part(0, limit) if isinstance(found, Listing) else {}
-    completeness = found.completeness  # after the part: reading it may meet a budget
-    document = None if completeness is None else completeness_document(completeness)
-    return msgspec.convert({**found.head, "completeness": document, **part}, answer)
-
-
-def question_of(options: Walk | Bounds | Narrowing | Reach) -> Question:
-    """The question for some options; its jobs as they were typed."""
-    given: dict[str, Any] = dict(options)
-    types, as_of = given.pop("types", None), iso_text(given.pop("as_of", None))
-    only: dict[str, Any] = {name: tuple(given.pop(name)) for name in _LISTS if name in given}
-    within = given.pop("within", False)
-    return Question(
-        types=None if types is None else TYPES[types],
-        at=None if as_of is None else past_instant(as_of, _now()),
-        only=Filter(**only, within=within),
-        **given,
-    )
-
-
-def _sensitivity_question(options: SensitivityOptions) -> SensitivityQuestion:
-    bounds = {name: options[name] for name in ("as_of", "max_nodes") if name in options}
-    return SensitivityQuestion(
-        direction=Direction.DOWNSTREAM if options.get("down") else Direction.UPSTREAM,
-        range=question_of(cast("Bounds", bounds)),
-        tags=tuple(options.get("tags", ())),
-        at_least=grade_of(options.get("at_least", "partial")),
-    )
-
-
-def of_jobs(names: Names, question: Question) -> Question:
-    """The question with resolved jobs in its filter. Raises NodeNotFoundError, AmbiguousNodeError."""
-    jobs = tuple(str(resolve(names, job)) for job in question.only.jobs)
-    return replace(question, only=replace(question.only, jobs=jobs))
-
-
 def _side(stack: ExitStack, graph: StoreGraph, text: str) -> Side:
     if text.startswith("run:"):
         return Side(graph, run=resolve_run(graph, text))
     if "://" in text:
         return Side(stack.enter_context(open_graph(text)))
-    return Side(graph, None if text == "now" else past_instant(text, _now()))
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000
+    return Side(graph, None if text == "now" else past_instant(text, now()))

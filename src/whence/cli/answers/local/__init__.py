@@ -1,0 +1,1 @@
+"""Answers from a store on this machine."""
