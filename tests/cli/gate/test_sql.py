@@ -168,3 +168,24 @@ def test_a_change_that_no_database_confirms_says_so(
     found = judged(models, production, tmp_path, {"sql/paid.sql": other}, 6)
     assert ("amount", "values") in kinds(found)
     assert "amount 3" in found["changes"][0]["trial"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("options", "prefix"), [((), "public"), (("--database", "shop"), "shop.public"), (("--schema", "sales"), "sales")]
+)
+def test_bare_tables_have_the_names_that_their_capture_gives_them(
+    checkout: Checkout, sqlite_store: Engine, options: tuple[str, ...], prefix: str
+) -> None:
+    daily = DatasetName(WAREHOUSE, f"{prefix}.daily")
+    load(sqlite_store, World(statements=(statement(JobName("bi", "board"), (daily, "total", BOARD, "bars")),)))
+    text = "create table daily as select day, {} as total from orders group by day\n"
+    checkout.git("switch", "-q", "main")
+    checkout.commit({"sql/daily.sql": text.format("sum(amount)")})
+    checkout.git("switch", "-q", "work")
+    checkout.git("rebase", "-q", "main")
+    checkout.commit({"sql/daily.sql": text.format("max(amount)")})
+    read = ["--sql", "sql", "--dialect", "postgres", "--namespace", WAREHOUSE, *options]
+    where = ["--repository", str(checkout.folder), "--base", "main", "--store", str(sqlite_store.url)]
+    result = CliRunner().invoke(app, ["gate", *where, *read], env={"WHENCE_URL": None})
+    assert (result.exit_code, "by value" in result.output) == (0, True), result.output
+    assert f"{prefix}.daily.total" in result.output

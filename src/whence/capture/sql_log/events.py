@@ -78,7 +78,7 @@ def query_events(query: Query, settings: Settings) -> list[Json]:
 
 def script_event(text: str, name: str, settings: Settings) -> Json:
     """The job event of an SQL file. The job has the name of the file, and no run is known."""
-    naming = Naming(namespace=settings.namespace, defaults=settings.defaults(_ANY_QUERY))
+    naming = Naming(namespace=settings.namespace, defaults=settings.defaults(ANY_QUERY))
     catalog = _with_defaults(settings.catalog, naming.defaults)
     facts = sql_facts(text, settings.dialect, read_script(text, settings.dialect, catalog), naming)
     kind = facet("JobTypeJobFacet", processingType="BATCH", integration=settings.dialect.upper(), jobType="SCRIPT")
@@ -94,7 +94,8 @@ def script_event(text: str, name: str, settings: Settings) -> Json:
     )
 
 
-_ANY_QUERY = Query(text="", place="", ended=0)
+ANY_QUERY = Query(text="", place="", ended=0)
+"""One that names neither database nor schema."""
 
 
 def _facts(query: Query, settings: Settings) -> SqlFacts | None:

@@ -13,11 +13,12 @@ from typing import Annotated
 import typer
 
 from whence.cli.commands import access as guarding
-from whence.cli.commands import capture, encryption, gate, profiles, publishing, questions, sending, sensitive_data
+from whence.cli.commands import capture, encryption, profiles, publishing, questions, sending, sensitive_data
 from whence.cli.commands import maintenance as upkeep
 from whence.cli.commands.acts import containment, rerun
 from whence.cli.commands.acts.versions import versions
 from whence.cli.commands.evidence import card, evidence
+from whence.cli.commands.gate import commands as gate
 from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
 from whence.cli.commands.rules import (
     alerts,

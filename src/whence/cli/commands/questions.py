@@ -5,25 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from whence.cli.commands.option_groups import ServerOrStore, WalkOptions, with_option_groups
 from whence.cli.commands.options import (
     MOST,
     AsOf,
-    Data,
     Depth,
-    Jobs,
     Kinds,
     MaxEdges,
     MaxNodes,
     Namespaces,
     Node,
     Owners,
-    Profile,
     RowsForm,
-    ServerUrl,
-    Store,
     Tags,
     Types,
-    Within,
     is_given,
     parse_past_instant,
     period_of,
@@ -51,69 +46,51 @@ def add_to(app: typer.Typer) -> None:
 def _follow(help_text: str, down: bool) -> Callable[..., None]:
     """Create the command for one direction."""
 
+    @with_option_groups
     def follow(
         context: typer.Context,
+        *,
         node: Node,
-        depth: Depth = None,
-        types: Types = None,
-        as_of: AsOf = None,
-        namespace: Namespaces = None,
-        tag: Tags = None,
-        owner: Owners = None,
-        kind: Kinds = None,
-        job: Jobs = None,
-        within: Within = False,
+        walk: WalkOptions,
         max_nodes: MaxNodes = 5_000,
         max_edges: MaxEdges = 50_000,
-        url: ServerUrl = None,
-        profile: Profile = None,
-        data: Data = None,
-        store: Store = None,
+        answering: ServerOrStore,
         output: RowsForm = Rows.TEXT,
     ) -> None:
         from whence.cli.answers.ask import show_downstream, show_upstream
 
-        bounds, only = _bounds(types, as_of, max_nodes), _narrowing(namespace, tag, owner, kind)
-        walk: Walk = {**bounds, **only, "depth": depth, "jobs": job or (), "within": within, "max_edges": max_edges}
+        followed = _walk(walk, max_nodes, max_edges)
         with open_question_command(context, output) as command:
-            raise typer.Exit((show_downstream if down else show_upstream)(command, node, **walk))
+            raise typer.Exit((show_downstream if down else show_upstream)(command, node, **followed))
 
     follow.__doc__ = help_text
     return follow
 
 
+@with_option_groups
 def impact(
     context: typer.Context,
+    *,
     node: Node,
-    depth: Depth = None,
-    types: Types = None,
-    as_of: AsOf = None,
-    namespace: Namespaces = None,
-    tag: Tags = None,
-    owner: Owners = None,
-    kind: Kinds = None,
-    job: Jobs = None,
-    within: Within = False,
+    walk: WalkOptions,
     max_nodes: MaxNodes = 200_000,
     max_edges: MaxEdges = 2_000_000,
     limit: Annotated[int, typer.Option("--limit", min=0, max=MOST, help="The most nodes to list as text")] = 20,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """List what breaks if a node changes: counts by kind, type, owner and tier, and a path to each node."""
     from whence.cli.answers.ask import show_impact
 
-    bounds, only = _bounds(types, as_of, max_nodes), _narrowing(namespace, tag, owner, kind)
-    walk: Walk = {**bounds, **only, "depth": depth, "jobs": job or (), "within": within, "max_edges": max_edges}
+    followed = _walk(walk, max_nodes, max_edges)
     with open_question_command(context, output) as command:
-        raise typer.Exit(show_impact(command, node, limit, **walk))
+        raise typer.Exit(show_impact(command, node, limit, **followed))
 
 
+@with_option_groups
 def path(
     context: typer.Context,
+    *,
     source: Node,
     target: Node,
     depth: Depth = None,
@@ -121,10 +98,7 @@ def path(
     as_of: AsOf = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most paths to list")] = 20,
     max_nodes: MaxNodes = 5_000,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """List the paths from one node to another, shortest first."""
@@ -135,18 +109,17 @@ def path(
         raise typer.Exit(show_paths(command, source, target, limit=limit, depth=depth, **bounds))
 
 
+@with_option_groups
 def why(
     context: typer.Context,
+    *,
     source: Node,
     target: Node,
     types: Types = None,
     as_of: AsOf = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most paths to list")] = 5,
     max_nodes: MaxNodes = 5_000,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """Show the evidence that one node depends on another: the events and runs of every edge between them."""
@@ -156,17 +129,16 @@ def why(
         raise typer.Exit(show_why(command, source, target, limit, **_bounds(types, as_of, max_nodes)))
 
 
+@with_option_groups
 def why_not(
     context: typer.Context,
+    *,
     source: Node,
     target: Node,
     types: Types = None,
     as_of: AsOf = None,
     max_nodes: MaxNodes = 5_000,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """Explain why no path leads from one node to another."""
@@ -176,13 +148,12 @@ def why_not(
         raise typer.Exit(show_why_not(command, source, target, **_bounds(types, as_of, max_nodes)))
 
 
+@with_option_groups
 def history(
     context: typer.Context,
+    *,
     node: Node,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """List the changes of a node's lineage and schema, each with its time, and its run or event."""
@@ -192,8 +163,10 @@ def history(
         raise typer.Exit(show_history(command, node))
 
 
+@with_option_groups
 def changes(
     context: typer.Context,
+    *,
     node: Node,
     since: Annotated[
         str, typer.Option("--since", metavar="TIME", help="After this time: 24h, 7d, 2026-11-20T06:00 (UTC)")
@@ -208,10 +181,7 @@ def changes(
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 50,
     max_nodes: MaxNodes = 5_000,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """List what changed upstream of a dataset, column or job: schemas, lineage, contracts, checks, runs."""
@@ -224,8 +194,10 @@ def changes(
         raise typer.Exit(show_changes(command, node, since=begin, until=end, limit=limit, **bounds))
 
 
+@with_option_groups
 def diagnose(
     context: typer.Context,
+    *,
     node: Node,
     since: Annotated[
         str, typer.Option("--since", metavar="TIME", help="It began after this time: 24h, 7d, 2026-11-20T06:00 (UTC)")
@@ -244,10 +216,7 @@ def diagnose(
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 5,
     max_nodes: MaxNodes = 5_000,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """List the possible causes of what is wrong at a dataset or column: probabilities, evidence, what is not known."""
@@ -269,16 +238,15 @@ def _state(text: str) -> str:
     return "now" if text.strip().lower() == "now" else iso(parse_past_instant(text))
 
 
+@with_option_groups
 def diff(
     context: typer.Context,
+    *,
     before: Annotated[
         str, typer.Argument(parser=_state, metavar="before", help="A time (1d ago), a run (run:…), or a store's URL")
     ],
     after: Annotated[str, typer.Argument(parser=_state, metavar="after", help="Likewise")] = "now",
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """Compare two times, two runs, or two stores: nodes, columns, edges and their transformations."""
@@ -293,18 +261,17 @@ def diff(
         raise typer.Exit(show_diff(command, before, after))
 
 
+@with_option_groups
 def runs(
     context: typer.Context,
+    *,
     run: Annotated[str, typer.Argument(help="A run id, <id>@<job> if several jobs claim it, or a job: its latest run")],
     down: Annotated[bool, typer.Option("--down", help="Follow the runs that read its outputs")] = False,
     depth: Depth = None,
     max_runs: Annotated[
         int, typer.Option("--max-runs", min=1, max=MOST, help="Stop after this number of runs")
     ] = 1_000,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """List the runs that wrote a run's inputs, and so on, with their jobs and commits."""
@@ -314,18 +281,17 @@ def runs(
         raise typer.Exit(show_runs(command, run, down=down, depth=depth, max_runs=max_runs))
 
 
+@with_option_groups
 def search(
     context: typer.Context,
+    *,
     text: Annotated[str, typer.Argument(help="Words of names, tags, …; label:pii>=partial", callback=is_given)],
     namespace: Namespaces = None,
     tag: Tags = None,
     owner: Owners = None,
     kind: Kinds = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most names to list")] = 50,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions, and by labels."""
@@ -335,18 +301,17 @@ def search(
         raise typer.Exit(show_found(command, text, limit, **_narrowing(namespace, tag, owner, kind)))
 
 
+@with_option_groups
 def measurements(
     context: typer.Context,
+    *,
     node: Node,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", metavar="METRIC", help="Only it: rowCount, nullCount, duration")
     ] = None,
     as_of: AsOf = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 50,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """The numbers that runs reported of a dataset or a column, or the durations of a job's runs: the newest first."""
@@ -357,15 +322,14 @@ def measurements(
         raise typer.Exit(show_measurements(command, node, metrics=metric or (), as_of=time, limit=limit))
 
 
+@with_option_groups
 def checks(
     context: typer.Context,
+    *,
     node: Node,
     as_of: AsOf = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 50,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """The results of the checks of a dataset or a column that runs reported: the newest first."""
@@ -374,6 +338,17 @@ def checks(
     time = None if as_of is None else iso(as_of)
     with open_question_command(context, output) as command:
         raise typer.Exit(show_check_results(command, node, as_of=time, limit=limit))
+
+
+def _walk(options: WalkOptions, max_nodes: int, max_edges: int) -> "Walk":
+    return {
+        **_bounds(options.types, options.as_of, max_nodes),
+        **_narrowing(options.namespace, options.tag, options.owner, options.kind),
+        "depth": options.depth,
+        "jobs": options.job or (),
+        "within": options.within,
+        "max_edges": max_edges,
+    }
 
 
 def _bounds(types: str | None, as_of: int | None, max_nodes: int) -> "Bounds":

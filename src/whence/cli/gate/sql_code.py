@@ -8,11 +8,12 @@ from pathlib import Path
 import msgspec
 
 from whence.capture.sql import Catalog
+from whence.capture.sql.events.naming import Naming
 from whence.capture.sql.fingerprint.projects.code import ProjectCode, code_of_files
 from whence.capture.sql.fingerprint.projects.versions import compare_files
 from whence.capture.sql.trials.refinement import try_changes
 from whence.capture.sql_log import Settings
-from whence.capture.sql_log.events import script_event
+from whence.capture.sql_log.events import ANY_QUERY, script_event
 from whence.cli.gate.code_versions import with_content
 from whence.cli.gate.heads import Change, Compared
 from whence.errors import ArtifactError
@@ -39,12 +40,6 @@ class SqlFolder:
         """Whether a file of the repository is read with it."""
         folder = self.path.strip("/")
         return file.endswith(SUFFIX) and (folder in ("", ".") or file.startswith(f"{folder}/"))
-
-    @property
-    def defaults(self) -> tuple[str, ...]:
-        """The prefix of bare table names."""
-        parts = [part for part in (self.database, self.schema) if part]
-        return (".".join(parts),) if parts else ()
 
 
 def sql_folder(
@@ -104,7 +99,10 @@ def _files(change: Change, commit: str, folder: SqlFolder) -> Mapping[str, str]:
 
 
 def _project(files: Mapping[str, str], folder: SqlFolder) -> ProjectCode:
-    code = code_of_files(files, folder.dialect, folder.namespace, folder.columns, folder.defaults)
+    session = _settings(folder).defaults(ANY_QUERY)
+    given = (".".join(filter(None, session)),) if folder.database or folder.schema else ()
+    naming = Naming(namespace=folder.namespace, defaults=session)
+    code = code_of_files(files, folder.dialect, folder.namespace, folder.columns, given, naming)
     return replace(code, types=folder.types)
 
 

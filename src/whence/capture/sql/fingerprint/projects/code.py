@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
+from whence.capture.sql.lineage import Table
 from whence.model.names import DatasetName
 
 CodeKind = Literal["sql", "seed", "python"]
@@ -58,12 +59,20 @@ class UniqueKey:
     is_complete: bool = False
 
 
+class TableNaming(Protocol):
+    """How the datasets of tables are named, as `capture/sql/events/naming.py` does for captures."""
+
+    def dataset(self, table: Table) -> DatasetName | None:
+        """The dataset of a table; None if it is none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectCode:
     """All code of one version of a project. `columns`: of tables that it does not build, by their name in SQL. `keys`:
     of tables that it builds or reads, by their name in SQL.
 
     `namespace` is that of the datasets whose names come from SQL. `defaults`: the schema or search path of its session.
+    `naming`: what their tables are called as datasets, if not as in SQL.
     """
 
     dialect: str
@@ -71,9 +80,15 @@ class ProjectCode:
     codes: tuple[Code, ...]
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: tuple[str, ...] = ()
+    naming: TableNaming | None = None
     keys: Mapping[str, tuple[UniqueKey, ...]] = field(default_factory=dict)
     types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Types of columns of tables that it does not build, by the names of both in SQL: as far as they are certain."""
+
+    def dataset_of(self, table: Table) -> DatasetName:
+        """The dataset that a script writes; the result of a SELECT, and what has no name, as in SQL."""
+        named = self.naming.dataset(table) if self.naming is not None else None
+        return named or DatasetName(self.namespace, str(table))
 
 
 def code_of_files(
@@ -82,7 +97,15 @@ def code_of_files(
     namespace: str,
     columns: Mapping[str, tuple[str, ...]] | None = None,
     defaults: tuple[str, ...] = (),
+    naming: TableNaming | None = None,
 ) -> ProjectCode:
     """The code of a folder of SQL scripts, by their paths (`capture/repository.py` reads them from Git)."""
     codes = tuple(Code(file=path, sql=text, content=text) for path, text in sorted(files.items()))
-    return ProjectCode(dialect=dialect, namespace=namespace, codes=codes, columns=columns or {}, defaults=defaults)
+    return ProjectCode(
+        dialect=dialect,
+        namespace=namespace,
+        codes=codes,
+        columns=columns or {},
+        defaults=defaults,
+        naming=naming,
+    )

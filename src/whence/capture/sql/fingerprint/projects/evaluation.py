@@ -204,7 +204,7 @@ class _Evaluation:
         own = table_of(code.table, self.project.dialect) if code.builds is not None else table
         if code.builds is not None and table != RESULT:
             return
-        name = code.builds or DatasetName(self.project.namespace, str(table))
+        name = code.builds or self.project.dataset_of(table)
         before = self.versions.get(name)
         kept = (*(before.targets if before is not None else ()), *targets)
         reads = {one for statement in found.lineage for one in statement.reads}

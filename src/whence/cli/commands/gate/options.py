@@ -1,5 +1,6 @@
-"""The options of `whence gate`."""
+"""The options of `whence gate`, in groups."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -126,6 +127,58 @@ RepositoryName = Annotated[
     ),
 ]
 VerdictForm = Annotated[Form, choice_option(Form, "--output", "-o", help="The form on stdout")]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadOptions:
+    """Which commit is judged, against which branch, by which rules, and who approved it."""
+
+    base: Base = ""
+    head: Head = ""
+    repository: Checkout = Path(".")
+    rules: RulesPath = ""
+    policies: PoliciesPath = ""
+    approvals: Approvals = None
+    author: Authors = None
+
+
+@dataclass(frozen=True, slots=True)
+class SqlOptions:
+    """Where the SQL files of the repository are, and what their tables are called in production."""
+
+    sql: SqlPath = None
+    dialect: Dialect = ""
+    namespace: Namespace = ""
+    database: Database = ""
+    schema: Schema = ""
+    columns: Columns = None
+
+
+@dataclass(frozen=True, slots=True)
+class DbtOptions:
+    """Where dbt wrote the compiled code of the head and of the merge base."""
+
+    dbt: DbtTarget = None
+    dbt_base: DbtBaseTarget = None
+    dbt_rename: DbtRenames = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run of the head's code reported."""
+
+    run_events: RunEvents = None
+    run_rename: RunRenames = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeOptions:
+    """What becomes of the verdict, besides its text."""
+
+    tests: TestsOnly = False
+    publish: PublishTo = None
+    record: Record = False
+    repository_name: RepositoryName = ""
 
 
 def form_and_file(text: str) -> tuple[Form, Path]:

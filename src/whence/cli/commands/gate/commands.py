@@ -6,40 +6,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whence.cli.commands.gate_options import (
-    Approvals,
-    Authors,
-    Base,
+from whence.cli.commands.gate.options import (
     Checkout,
-    Columns,
-    Database,
-    DbtBaseTarget,
-    DbtRenames,
-    DbtTarget,
-    Dialect,
+    DbtOptions,
     Files,
-    Head,
-    Namespace,
-    PoliciesPath,
-    PublishTo,
-    Record,
+    HeadOptions,
+    OutcomeOptions,
     RepositoryName,
-    RulesPath,
-    RunEvents,
-    RunRenames,
-    Schema,
-    SqlPath,
-    TestsOnly,
+    RunOptions,
+    SqlOptions,
     VerdictForm,
     form_and_file,
 )
-from whence.cli.commands.options import Data, Profile, ServerUrl, Store
+from whence.cli.commands.option_groups import ServerOrStore, with_option_groups
 from whence.cli.commands.options import Form as OutputForm
 from whence.cli.commands.source import open_questions
 from whence.cli.gate.forms import Form
 from whence.cli.output.streams import Output, reporting
 
 if TYPE_CHECKING:
+    from whence.cli.gate.verdict import Wanted
     from whence.model.names import DatasetName, JobName
 
 _EPILOG = (
@@ -82,35 +68,17 @@ def add_to(app: typer.Typer) -> None:
     app.command("expect", epilog=_EXPECT_EPILOG)(expect)
 
 
+@with_option_groups
 def gate(
     context: typer.Context,
-    base: Base = "",
-    head: Head = "",
-    repository: Checkout = Path("."),
-    rules: RulesPath = "",
-    policies: PoliciesPath = "",
-    approvals: Approvals = None,
-    author: Authors = None,
+    *,
+    judged: HeadOptions,
     write: Files = None,
-    sql: SqlPath = None,
-    dialect: Dialect = "",
-    namespace: Namespace = "",
-    database: Database = "",
-    schema: Schema = "",
-    columns: Columns = None,
-    dbt: DbtTarget = None,
-    dbt_base: DbtBaseTarget = None,
-    dbt_rename: DbtRenames = None,
-    run_events: RunEvents = None,
-    run_rename: RunRenames = None,
-    tests: TestsOnly = False,
-    publish: PublishTo = None,
-    record: Record = False,
-    repository_name: RepositoryName = "",
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    sql: SqlOptions,
+    dbt: DbtOptions,
+    runs: RunOptions,
+    outcome: OutcomeOptions,
+    answering: ServerOrStore,
     output: VerdictForm = Form.TEXT,
 ) -> None:
     """Judge what a commit changes: which columns, what depends on them in production, and who must approve."""
@@ -118,61 +86,72 @@ def gate(
         return
     files = [form_and_file(one) for one in write or ()]
     with reporting(Output.JSON if output is Form.JSON else Output.TEXT), open_questions(context) as questions:
-        from whence.cli.gate.dbt_code import dbt_targets
         from whence.cli.gate.forms import exit_of
         from whence.cli.gate.relevant_tests import written_tests
-        from whence.cli.gate.repository import root_of
-        from whence.cli.gate.run_events import NO_RUNS, read_runs
-        from whence.cli.gate.sql_code import sql_folder
-        from whence.cli.gate.verdict import Wanted, judge_head, publish_to, record_judged, written
+        from whence.cli.gate.verdict import judge_head, publish_to, record_judged, written
 
-        if tests and (publish or output not in (Form.TEXT, Form.JSON)):
-            raise typer.BadParameter("--tests is text or JSON, and is not published")
-        _check_code(sql, dialect and namespace, dbt, dbt_base)
-        repository = root_of(repository)
-        wanted = Wanted(
-            folder=repository,
-            base=base,
-            head=head,
-            authors=tuple(author or ()),
-            rules=rules,
-            policies=policies,
-            sql=sql_folder(sql, dialect, namespace, database=database, schema=schema, columns=columns),
-            dbt=dbt_targets(dbt, dbt_base, repository, namespace, dbt_rename or ()),
-            runs=read_runs(run_events, run_rename or ()) if run_events else NO_RUNS,
-            repository=repository_name,
-        )
-        pull = publish_to(publish)
-        judged = judge_head(wanted, questions, pull, approvals)
-        if record:
-            judged = record_judged(judged, questions, pull)
+        _check_options(sql, dbt, outcome, output)
+        wanted = _wanted(judged, sql, dbt, runs, outcome)
+        pull = publish_to(outcome.publish)
+        verdict = judge_head(wanted, questions, pull, judged.approvals)
+        if outcome.record:
+            verdict = record_judged(verdict, questions, pull)
         for form, path in files:
-            path.write_text(written(judged, form), "utf-8", errors="backslashreplace")
-        if tests:
-            sys.stdout.write(written_tests(judged, wanted, questions, output))
+            path.write_text(written(verdict, form), "utf-8", errors="backslashreplace")
+        if outcome.tests:
+            sys.stdout.write(written_tests(verdict, wanted, questions, output))
             return
-        sys.stdout.write(written(judged, output))
+        sys.stdout.write(written(verdict, output))
         if pull is not None:
-            pull.publish(judged.judgement, judged.summary, judged.link)
-        raise typer.Exit(exit_of(judged.judgement.verdict))
+            pull.publish(verdict.judgement, verdict.summary, verdict.link)
+        raise typer.Exit(exit_of(verdict.judgement.verdict))
 
 
-def _check_code(sql: str | None, tables: str, dbt: Path | None, dbt_base: Path | None) -> None:
-    if sql is not None and not tables:
+def _check_options(sql: SqlOptions, dbt: DbtOptions, outcome: OutcomeOptions, output: Form) -> None:
+    """Raises BadParameter for options that do not go together."""
+    if outcome.tests and (outcome.publish or output not in (Form.TEXT, Form.JSON)):
+        raise typer.BadParameter("--tests is text or JSON, and is not published")
+    if sql.sql is not None and not (sql.dialect and sql.namespace):
         raise typer.BadParameter("--sql needs --dialect and --namespace")
-    if (dbt is None) != (dbt_base is None):
+    if (dbt.dbt is None) != (dbt.dbt_base is None):
         raise typer.BadParameter("--dbt and --dbt-base go together: the head's target directory, and the base's")
 
 
+def _wanted(
+    judged: HeadOptions, sql: SqlOptions, dbt: DbtOptions, runs: RunOptions, outcome: OutcomeOptions
+) -> "Wanted":
+    """What the options ask to be judged. Raises ArtifactError for files that cannot be read."""
+    from whence.cli.gate.dbt_code import dbt_targets
+    from whence.cli.gate.repository import root_of
+    from whence.cli.gate.run_events import NO_RUNS, read_runs
+    from whence.cli.gate.sql_code import sql_folder
+    from whence.cli.gate.verdict import Wanted
+
+    root = root_of(judged.repository)
+    return Wanted(
+        folder=root,
+        base=judged.base,
+        head=judged.head,
+        authors=tuple(judged.author or ()),
+        rules=judged.rules,
+        policies=judged.policies,
+        sql=sql_folder(
+            sql.sql, sql.dialect, sql.namespace, database=sql.database, schema=sql.schema, columns=sql.columns
+        ),
+        dbt=dbt_targets(dbt.dbt, dbt.dbt_base, root, sql.namespace, dbt.dbt_rename or ()),
+        runs=read_runs(runs.run_events, runs.run_rename or ()) if runs.run_events else NO_RUNS,
+        repository=outcome.repository_name,
+    )
+
+
+@with_option_groups
 def expect(
     context: typer.Context,
+    *,
     file: Annotated[
         Path, typer.Argument(exists=True, dir_okay=False, help="YAML with the dependencies (docs/reference/gate.md)")
     ],
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: OutputForm = Output.TEXT,
 ) -> None:
     """Check that the graph has the dependencies that a file states."""
@@ -182,16 +161,15 @@ def expect(
         raise typer.Exit(show_expectations(file, questions, output))
 
 
+@with_option_groups
 def model(
     context: typer.Context,
+    *,
     name: Annotated[str, typer.Argument(help="A dataset: a model, a table, a file")],
     rules: RulesFile = None,
     certified_inputs: CertifiedInputs = False,
     record: RecordPromotion = False,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: OutputForm = Output.TEXT,
 ) -> None:
     """Judge whether a model or dataset may be promoted: coverage of columns, checks, certification upstream."""
@@ -200,16 +178,15 @@ def model(
     _judge_promotion(context, name, DatasetName, rules, output, certified_inputs=certified_inputs, record=record)
 
 
+@with_option_groups
 def job(
     context: typer.Context,
+    *,
     name: Annotated[str, typer.Argument(help="A job")],
     rules: RulesFile = None,
     certified_inputs: CertifiedInputs = False,
     record: RecordPromotion = False,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: OutputForm = Output.TEXT,
 ) -> None:
     """Judge whether a job may be promoted: what it reads and writes, and all that is upstream."""
@@ -218,16 +195,15 @@ def job(
     _judge_promotion(context, name, JobName, rules, output, certified_inputs=certified_inputs, record=record)
 
 
+@with_option_groups
 def approve(
     context: typer.Context,
+    *,
     commit: Annotated[str, typer.Argument(help="A commit that has a recorded verdict")] = "HEAD",
     withdraw: Annotated[bool, typer.Option("--withdraw", help="Withdraw your approval")] = False,
     repository: Checkout = Path("."),
     repository_name: RepositoryName = "",
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: OutputForm = Output.TEXT,
 ) -> None:
     """Approve a commit, in the name of your key: it counts for that commit alone, when the gate runs next."""
@@ -237,18 +213,17 @@ def approve(
         approve_commit(questions, Place(repository, repository_name), commit, output, withdraw=withdraw)
 
 
+@with_option_groups
 def waive(
     context: typer.Context,
+    *,
     change: Annotated[str, typer.Argument(help="The id of a change, as a verdict shows it: C-1f3a9c42d0")],
     reason: Annotated[str, typer.Option("--reason", help="Why it may pass")] = "",
     until: Annotated[str, typer.Option("--until", metavar="DAY", help="Its last day, UTC: 2027-01-31")] = "",
     end: Annotated[bool, typer.Option("--end", help="End the waiver")] = False,
     repository: Checkout = Path("."),
     repository_name: RepositoryName = "",
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
 ) -> None:
     """Let a change pass until the end of a day, in the name of your key."""
     if end == bool(reason or until) or bool(reason) != bool(until):
@@ -259,14 +234,13 @@ def waive(
         waive_change(questions, Place(repository, repository_name), change, None if end else (reason, until))
 
 
+@with_option_groups
 def waivers(
     context: typer.Context,
+    *,
     repository: Checkout = Path("."),
     repository_name: RepositoryName = "",
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
+    answering: ServerOrStore,
     output: OutputForm = Output.TEXT,
 ) -> None:
     """List the recorded waivers of a repository, expired ones among them."""

@@ -1,0 +1,1 @@
+"""`whence gate`, its subcommands and options, and `whence expect`."""
