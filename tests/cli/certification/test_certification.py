@@ -42,6 +42,7 @@ def test_a_rule_from_the_file_to_the_answer(api: Api, tmp_path: Path) -> None:
     checked = ask("check", str(file))
     assert (checked.exit_code, checked.stdout.splitlines()[-1]) == (0, "1 rule, valid")
     assert ask("list", *url).stdout == "No dataset has a rule of certification.\n"
+    assert ask("list", "--status", "certified", *url).stdout == "No dataset has the status 'certified'.\n"
 
     evaluated = ask("evaluate", str(file), "--store", api.store_url)
     assert evaluated.exit_code == 5

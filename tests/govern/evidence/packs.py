@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from whence.govern.gate.records import approval_facets, promotion_facets, verdic
 from whence.govern.policies.policy_file import read_policies
 from whence.govern.policies.records import POLICIES
 from whence.govern.rule_states.records import RuleTransition, rule_transition_event
+from whence.govern.run_events.run_commits import read_run_commits
 from whence.govern.signed_heads.sign import sign_heads
 from whence.govern.signed_heads.statement import SignedHead
 from whence.govern.slos.records import declaration_event, declaration_of, transition_event
@@ -160,12 +162,22 @@ def gate_bodies(estate: Estate) -> Iterator[bytes]:
 @contextmanager
 def sources_of(engine: Engine, log: Path, viewer: Viewer = OPEN, heads: tuple[Head, ...] = ()) -> Iterator[Sources]:
     """What packs are made of, as the API opens it for a viewer."""
-    read = SegmentLog(log).read_records
+    opened = SegmentLog(log)
+    read = opened.read_records
     with reading(engine) as connection:
         graph, catalog = StoreGraph(connection), StoreCatalog(connection)
+        commits = partial(read_run_commits, connection, opened)
         if viewer.can_see_all:
             events = EventReader(read_records=read, visible_ids=None, secret=SECRET)
-            yield Sources(graph=graph, catalog=catalog, whole=catalog, whole_graph=graph, events=events, heads=heads)
+            yield Sources(
+                graph=graph,
+                catalog=catalog,
+                whole=catalog,
+                whole_graph=graph,
+                events=events,
+                read_commits=commits,
+                heads=heads,
+            )
             return
         ids = VisibleIds(graph, Pseudonyms.of(viewer, SECRET))
         scoped = replace(catalog, scope=scope_of(viewer, catalog.every_namespace()))
@@ -175,6 +187,7 @@ def sources_of(engine: Engine, log: Path, viewer: Viewer = OPEN, heads: tuple[He
             whole=catalog,
             whole_graph=graph,
             events=EventReader(read_records=read, visible_ids=ids, secret=SECRET),
+            read_commits=commits,
             heads=heads,
         )
 

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine
 
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply
 from govern.evidence.packs import PERSON_ADA, make, sources_of
 from whence.cli.answers.model_card import card_lines, print_card
@@ -26,6 +27,7 @@ from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.openlineage.accept import accept
 from whence.openlineage.write import column_lineage, dataset, facet, run_event
+from whence.store.connection.engine import sqlite_url
 
 HOUR = 3_600_000_000
 NOW = 10 * HOUR
@@ -112,9 +114,32 @@ def test_the_card_of_a_model(place: tuple[Engine, Path], capsys: pytest.CaptureF
     assert shown.count("<h1>Model card</h1>") == 1
 
 
+def test_a_new_version_of_the_code_is_among_what_changed_since_the_training(tmp_path: Path) -> None:
+    """By what each run reported in the log: the store has only the latest version of a job."""
+    store, log = open_migrated(sqlite_url(tmp_path / "store.db")), tmp_path / "log"
+    bodies = [versioned(BODIES[0], "aaa111"), *BODIES[1:3], versioned(BODIES[3], "bbb222")]
+    fill(SegmentLog(log), [accept(body).payload for body in bodies])
+    apply(store, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))
+    (changed,) = (one for one in drift((store, log))["changed"] if one["node"] == str(FEATURES))
+    assert [one["text"] for one in changed["evidence"] if "aaa111" in one["text"] and "bbb222" in one["text"]]
+    assert not any("commit" in str(one) for one in drift((store, log))["not_known"])
+    store.dispose()
+
+
+def versioned(body: bytes, commit: str) -> bytes:
+    """The run of a job whose code has a version."""
+    event = json.loads(body)
+    code = facet("SourceCodeLocationJobFacet", type="git", url="https://git.test/ml", version=commit)
+    event["job"]["facets"] = {"sourceCodeLocation": code}
+    return json.dumps(event).encode()
+
+
+def drift(place: tuple[Engine, Path], at: int = NOW) -> Any:
+    return json.loads(pack(place, at=at)["card.json"])["drift"]
+
+
 def test_before_the_change_nothing_has_drifted(place: tuple[Engine, Path]) -> None:
-    drift = json.loads(pack(place, at=3 * HOUR)["card.json"])["drift"]
-    assert [one["node"] for one in drift["changed"] if one["node"] == str(CRM)] == []
+    assert [one["node"] for one in drift(place, 3 * HOUR)["changed"] if one["node"] == str(CRM)] == []
 
 
 def test_another_dataset_has_no_card(place: tuple[Engine, Path]) -> None:

@@ -15,7 +15,7 @@ from whence.api.http.clock import Clock
 from whence.api.http.dashboard_types import Downstream, RunOf, Trouble, Troubles, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, window
-from whence.api.requests.run_commits import read_run_commits
+from whence.govern.run_events.run_commits import read_run_commits
 from whence.log import Log
 from whence.model.access import Viewer
 from whence.model.blast_radius import COUNTED

@@ -19,7 +19,7 @@ from whence.api.catalog.assertions import now_micros
 from whence.api.http.response_types import All
 from whence.api.http.responses import MISSING, answer
 from whence.api.lineage.parameters import MOST_NODES, Name, Time
-from whence.api.requests.catalog import View
+from whence.api.requests.catalog import View, commit_reader
 from whence.errors import EvidenceError, QuestionsBusyError, StoreError
 from whence.govern.access_document import AuditEntry
 from whence.govern.evidence.archive import zip_files
@@ -98,6 +98,7 @@ def router(keys: Path, heads: Path) -> APIRouter:
                     visible_ids=view.visible_ids,
                     secret=secret_of(request),
                 ),
+                read_commits=commit_reader(request, view.graph),
                 read_audit=_audit_of(request),
                 heads=_heads_in(heads),
             )

@@ -19,7 +19,6 @@ from whence.api.incidents.newest import NewestIncidents
 from whence.api.incidents.views import AsOf, instant_of, whole_catalog, whole_graph
 from whence.api.requests.catalog import CatalogView, View
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, enveloped, window
-from whence.api.requests.run_commits import read_run_commits
 from whence.errors import ThingNotFoundError
 from whence.govern.incidents.current import ReadIncidents, read_all_traits, read_incidents, read_streaks
 from whence.govern.incidents.detail import DetailSources, gather_detail
@@ -27,6 +26,7 @@ from whence.govern.incidents.detail_documents import IncidentDocument, detail_do
 from whence.govern.incidents.documents import IncidentList, is_visible, list_document
 from whence.govern.incidents.fold import find_incident
 from whence.govern.incidents.incident import Incident
+from whence.govern.run_events.run_commits import read_run_commits
 from whence.model.access import Viewer
 from whence.model.records.incidents import IncidentStateText
 from whence.model.traits import NO_TRAITS

@@ -8,13 +8,13 @@ from functools import partial
 
 from sqlalchemy import Engine
 
-from whence.api.requests.run_commits import read_run_commits
 from whence.errors import LogError, StoreError
 from whence.govern.incidents.current import read_incidents, read_streaks
 from whence.govern.incidents.detail import DetailSources, gather_detail
 from whence.govern.incidents.fold import find_incident
 from whence.govern.notifications.incident_details import detail_lines
 from whence.govern.notifications.notice import Act, Detail
+from whence.govern.run_events.run_commits import read_run_commits
 from whence.log import Log
 from whence.model.access import OPEN
 from whence.store.snapshots.catalog import StoreCatalog, snapshot

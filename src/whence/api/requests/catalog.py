@@ -14,7 +14,7 @@ from whence.api.pending.catalog import PendingCatalog
 from whence.api.pending.graph import PendingGraph
 from whence.api.requests.logged_owners import LoggedOwners
 from whence.api.requests.raw_events import raw_events
-from whence.api.requests.run_commits import read_run_commits
+from whence.govern.run_events.run_commits import read_run_commits
 from whence.model.catalog import EventEntry
 from whence.query.history.changes.code import ReadCommits
 from whence.query.history.changes.owners import ReadOwners

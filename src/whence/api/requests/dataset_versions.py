@@ -3,7 +3,7 @@
 from fastapi import Request
 
 from whence.api.requests.catalog import catalog_over
-from whence.api.requests.end_events import read_end_events
+from whence.govern.run_events.end_events import read_end_events
 from whence.model.catalog import Window
 from whence.model.ids import node_id
 from whence.model.names import DatasetName

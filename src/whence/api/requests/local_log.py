@@ -10,8 +10,8 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from whence.api.requests.logged_owners import LoggedOwners
-from whence.api.requests.run_commits import read_run_commits
 from whence.errors import LogError, StoreError
+from whence.govern.run_events.run_commits import read_run_commits
 from whence.log import Log
 from whence.log.address import open_log
 from whence.query.history.changes.code import ReadCommits

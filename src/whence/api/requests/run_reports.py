@@ -5,9 +5,9 @@ from typing import Any
 
 from fastapi import Request
 
-from whence.api.requests.end_events import read_end_events
-from whence.api.requests.run_commits import commit_of_event
 from whence.govern.containment.rollback_documents import Reported
+from whence.govern.run_events.end_events import read_end_events
+from whence.govern.run_events.run_commits import commit_of_event
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, RunName
 from whence.query.visibility.graph import VisibleGraph

@@ -18,13 +18,14 @@ from whence.query.answers.instants import iso
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import open_graph
 
+NO_RULE = "No dataset has a rule of certification."
 _MOST_NAMED = 10
 
 
 def show_all(questions: Client, namespace: str, status: str, as_of: int | None, output: Output) -> Exit:
     """Print the certification of the datasets that have a rule."""
     found = questions.certifications(namespace=namespace, status=status, as_of=_text(as_of))
-    _print(found, output)
+    _print(found, output, f"No dataset has the status {status!r}." if status else NO_RULE)
     return Exit.OK
 
 
@@ -54,12 +55,12 @@ def show_evaluated(file: Path, url: str, as_of: int | None, output: Output) -> E
     return _exit_of(found.datasets)
 
 
-def _print(found: Certifications, output: Output) -> None:
+def _print(found: Certifications, output: Output, empty: str = NO_RULE) -> None:
     if output is Output.JSON:
         print_document(msgspec.to_builtins(found))
         return
     lines = [line for one in found.datasets for line in _summary(one)]
-    print_lines(map(Text, lines or ["No dataset has a rule of certification."]))
+    print_lines(map(Text, lines or [empty]))
 
 
 def _exit_of(found: Iterable[Certification]) -> Exit:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from whence.govern.certification.coverage import KnownLineage, coverage_of
 from whence.govern.certification.facts import NOTHING_HAPPENED, DeclaredObjective, Facts, HeldContract, LastCheck
 from whence.govern.certification.rules import Rule
-from whence.govern.contracts.evaluation.answers import count_unevaluated, count_violations, evaluate
+from whence.govern.contracts.evaluation.answers import count_unevaluated, count_violations, evaluate, with_silence
 from whence.govern.contracts.evaluation.observations import Observed, ids_of, observe
 from whence.govern.slos.evaluation.observations import observe_datasets
 from whence.govern.slos.objectives import DAY
@@ -41,7 +41,7 @@ def read_facts(
     ids = ids_of(graph, list(rules))
     facets = catalog.facets({id_ for some in ids.values() for id_ in some})
     lineage, canonical = shared or read_lineage(graph, ids, at)
-    contracts = _contracts(graph, facets, ids, now, at)
+    contracts = _contracts(catalog, graph, facets, ids, now, at)
     objectives = _objectives(catalog, graph, ids, _days(rules.values()), now if at is None else at)
     checks = dict(zip(ids, map(_last_checks, graph.checks_of_each([*ids.values()], at)), strict=True))
     return {
@@ -108,18 +108,25 @@ def _owners_since(facets: Facets, ids: Iterable[int]) -> int:
 
 
 def _contracts(
-    graph: Observed, facets: Facets, ids: Mapping[DatasetName, frozenset[int]], now: int, at: int | None
+    catalog: Catalog,
+    graph: Observed,
+    facets: Facets,
+    ids: Mapping[DatasetName, frozenset[int]],
+    now: int,
+    at: int | None,
 ) -> Mapping[DatasetName, HeldContract]:
     """The contract of each dataset, under the name that it was applied to."""
-    stated = {name: [contract_versions(facets.get(id_, {})) for id_ in sorted(some)] for name, some in ids.items()}
-    held = {
-        name: version
-        for name, several in stated.items()
-        for versions in several
-        if (version := ContractedDataset(name=name, versions=versions).at(now if at is None else at)) is not None
-    }
     until = now if at is None else at
-    found = {name: evaluate(held[name], data, until) for name, data in observe(graph, held, at).items()}
+    stated = {
+        name: [ContractedDataset(name=name, versions=contract_versions(facets.get(id_, {}))) for id_ in sorted(some)]
+        for name, some in ids.items()
+    }
+    dataset = {name: one for name, several in stated.items() for one in several if one.at(until) is not None}
+    held = {name: version for name, one in dataset.items() if (version := one.at(until)) is not None}
+    found = {
+        name: evaluate(held[name], with_silence(catalog, dataset[name], data, until), until)
+        for name, data in observe(graph, held, at).items()
+    }
     return {
         name: HeldContract(
             version=held[name].version,

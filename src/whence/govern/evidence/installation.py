@@ -14,6 +14,7 @@ from whence.govern.evidence.content.sources import ReadAudit, Sources, read_chan
 from whence.govern.evidence.heads import Head, read_heads
 from whence.govern.evidence.pack import Signer
 from whence.govern.evidence.signing.key_files import current_key, list_keys
+from whence.govern.run_events.run_commits import read_run_commits
 from whence.log import Log
 from whence.store.security.database import read_security
 from whence.store.security.policy import read_policy
@@ -50,6 +51,7 @@ class Installation:
                 whole=catalog,
                 whole_graph=graph,
                 events=EventReader(read_records=self.log.read_records, visible_ids=None, secret=secret),
+                read_commits=partial(read_run_commits, connection, self.log),
                 read_audit=read_audit,
                 heads=heads_of(self.heads),
             )

@@ -144,8 +144,8 @@ def incident_row(one: Incident, at: int, traits: Traits, viewer: Viewer) -> Inci
 
 
 def title_of(one: Incident, viewer: Viewer) -> str:
-    """What is wrong, in plain words: of the root, or of a dataset that the viewer may see."""
-    opener = one.opened_by
+    """What is wrong, in plain words: what opened the incident, else what goes on, as far as the viewer may see it."""
+    opener = _leading_finding(one)
     if not viewer.can_see(opener.dataset):
         opener = next((each for each in one.findings if viewer.can_see(each.dataset)), opener)
         if not viewer.can_see(opener.dataset):
@@ -153,6 +153,14 @@ def title_of(one: Incident, viewer: Viewer) -> str:
     others = len({each.dataset for each in one.findings} - {opener.dataset})
     more = f", and {others} more dataset{'s' if others > 1 else ''}" if others else ""
     return f"{opener.dataset.name}: {_what(opener, viewer)}{more}"
+
+
+def _leading_finding(one: Incident) -> Finding:
+    """The finding that opened the incident; if that ended and others go on, the first of those: at the root, if any."""
+    going_on = [each for each in one.findings if each.until is None]
+    if one.opened_by in going_on or not going_on:
+        return one.opened_by
+    return min(going_on, key=lambda each: (each.dataset != one.root, each.since))
 
 
 def _what(one: Finding, viewer: Viewer) -> str:

@@ -9,6 +9,8 @@ from sqlalchemy import Engine
 
 from fixtures.stores_of_events import apply_bodies
 from whence.govern.assertions import assert_facets, set_contract
+from whence.govern.certification.observations import read_facts
+from whence.govern.certification.rules import Requirements, Rule
 from whence.govern.contracts.evaluation.answers import contract_history, count_contracts
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.govern.incidents.current import compute_incidents, read_streaks
@@ -92,6 +94,25 @@ def test_a_level_is_not_judged_in_the_silence_and_the_silence_is_the_incident(en
     assert (silent.root, kinds([silent], LAST + 6)) == (ORDERS, [("capture", True)])
     assert silent.opened_by.reason == reason
     assert changes(engine, LAST + 6) == []
+
+
+def test_a_certification_does_not_lapse_in_the_silence(engine: Engine) -> None:
+    """Of the dataset under all its names: it is not known whether the contract holds."""
+    wanted = Requirements(owner=False, contract=True, lineage=None, objectives=None, checks=False)
+    rule = Rule(name="gold", namespaces=(ORDERS.namespace,), requirements=wanted)
+
+    def judged(hour: float) -> tuple[int, int]:
+        now = BEGIN + int(hour * HOUR)
+        with snapshot(engine) as connection:
+            facts = read_facts(StoreCatalog(connection), StoreGraph(connection), {ORDERS: [rule]}, now, None)
+        held = facts[ORDERS].contract
+        assert held is not None
+        return held.violations or 0, held.unevaluated
+
+    assert judged(LAST + 3) == (0, 0)
+    assert judged(LAST + 6) == (0, 1)
+    apply_bodies(engine, [ran(one, LAST + 8) for one in (RATES, BOARD)])
+    assert judged(LAST + 9) == (1, 0)
 
 
 def test_once_the_source_reports_again_what_is_not_written_is_late_from_then_on(engine: Engine) -> None:

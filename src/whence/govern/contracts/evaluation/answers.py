@@ -44,7 +44,7 @@ def _contracts(
     held = {one.name: version for one in datasets if (version := one.at()) is not None}
     named = {one.name: one for one in datasets}
     for name, data in observe(graph, held, None).items():
-        found = evaluate(held[name], _with_silence(catalog, named[name], data, now), now)
+        found = evaluate(held[name], with_silence(catalog, named[name], data, now), now)
         yield contract_document(name, held[name], count_violations(found), count_unevaluated(found))
 
 
@@ -59,13 +59,13 @@ def contract_history(
     held, until = dataset.at(at), now if at is None else at
     found = None
     if held is not None:
-        data = _with_silence(catalog, dataset, observe(graph, {name: held}, at)[name], until)
+        data = with_silence(catalog, dataset, observe(graph, {name: held}, at)[name], until)
         found = _document(evaluate(held, data, until))
     changes = _transitions(catalog, graph, dataset, until) if transitions else None
     return history_document(dataset, at, found, changes)
 
 
-def _with_silence(catalog: Catalog, dataset: ContractedDataset, data: ObservedData, at: int) -> ObservedData:
+def with_silence(catalog: Catalog, dataset: ContractedDataset, data: ObservedData, at: int) -> ObservedData:
     """The observations, and whether the source of the dataset is silent at a time (µs)."""
     if data.written is None:
         return data

@@ -115,7 +115,8 @@ def _drift(sources: Sources, root: Node, question: Question, training: Sequence[
     if since is None or since >= at:
         return {"since": ended, "changed": [], "not_known": []}
     contracts = EvaluatedContracts(sources.catalog, sources.graph)
-    found = diagnose(sources.graph, contracts, root, Period(since=since, until=at), question)
+    period = Period(since=since, until=at)
+    found = diagnose(sources.graph, contracts, root, period, question, read_commits=sources.read_commits)
     causes = map(cause_document, found.causes)
     changed = [{key: one[key] for key in ("node", "distance", "path", "evidence")} for one in causes if one["evidence"]]
     return {"since": ended, "changed": changed, "not_known": [not_known_document(one) for one in found.not_known]}

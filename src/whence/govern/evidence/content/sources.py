@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from whence.govern.access_document import AuditEntry, entry_document
 from whence.govern.evidence.content.raw_events import EventReader
 from whence.govern.evidence.heads import Head
+from whence.query.history.changes.code import ReadCommits
 from whence.query.ports.catalog import Catalog
 from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.security.audit import AuditFilter, read_audit
@@ -26,7 +27,8 @@ class Sources:
     """One snapshot, as far as the viewer may see it. `read_audit` is None if they may not read the audit log.
 
     `whole` and `whole_graph` are not restricted: what decides the state of an objective or a policy; nothing else of
-    them may be in a pack. `heads`: the signed heads of both logs, the oldest first.
+    them may be in a pack. `heads`: the signed heads of both logs, the oldest first. `read_commits`: the commits that
+    runs reported.
     """
 
     graph: QuestionGraph
@@ -34,6 +36,7 @@ class Sources:
     whole: Catalog
     whole_graph: QuestionGraph
     events: EventReader
+    read_commits: ReadCommits
     read_audit: ReadAudit | None = None
     heads: Sequence[Head] = ()
 

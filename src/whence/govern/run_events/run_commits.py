@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from whence.api.requests.end_events import read_end_events
+from whence.govern.run_events.end_events import read_end_events
 from whence.log import Log
 from whence.query.runs.commits import FACET, Commit, commit_in
 
