@@ -37,7 +37,8 @@ def commit_id(directory: Path, revision: str) -> str:
 def read_files(directory: Path, revision: str, suffix: str = ".sql", under: str = "") -> Mapping[str, str]:
     """The text of all files with a suffix at a commit, by their path in the repository.
 
-    `under`: only files in this folder. Bytes that are not UTF-8 are replaced. Raises ArtifactError.
+    `under`: only files in this folder. Bytes that are not UTF-8 are replaced; a byte order mark is not part of the
+    text. Raises ArtifactError.
     """
     commit = commit_id(directory, revision)
     folder = f"{under.strip('/')}/" if under.strip("/") else ""
@@ -68,7 +69,7 @@ def _contents(directory: Path, entries: list[_Entry]) -> Iterator[tuple[str, str
     for entry in entries:
         end = bytes(answer[position : position + 256]).index(b"\n") + position
         start = end + 1
-        yield entry.path, bytes(answer[start : start + entry.size]).decode("utf-8", "replace")
+        yield entry.path, bytes(answer[start : start + entry.size]).decode("utf-8-sig", "replace")
         position = start + entry.size + 1
 
 

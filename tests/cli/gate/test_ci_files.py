@@ -30,7 +30,7 @@ def scripts() -> list[str]:
     guide = (ROOT / "docs/how-to/gate.md").read_text("utf-8")
     fenced = re.findall(r"^```(\w*)\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
     blocks = [text for language, text in fenced if not language]
-    return [*steps, *job["before_script"], *job["script"], *hooks, *blocks]
+    return [*steps, *job["script"], *hooks, *blocks]
 
 
 def test_every_option_that_they_use_exists() -> None:
@@ -66,10 +66,39 @@ def test_the_options_that_a_user_gives_are_words_for_the_gate(tmp_path: Path) ->
     (tmp_path / "models/a").touch()
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "OPTIONS": options, "WHENCE_GATE_OPTIONS": options}
     run = loaded(ACTION)["runs"]["steps"][1]["run"]
-    for script in (run, *loaded(TEMPLATE)["whence-gate"]["script"]):
+    for script in (run, loaded(TEMPLATE)["whence-gate"]["script"][-1]):
         subprocess.run(["bash", "-eo", "pipefail"], input=script, text=True, check=True, cwd=tmp_path, env=environment)
         words = found.read_text().splitlines()
         assert words[words.index("--sql") :][:4] == ["--sql", "models/*", "--dialect", "$(id)"]
+
+
+def installed(folder: Path, action: Path, version: str) -> tuple[int, list[str]]:
+    """The exit code of the action's first step, and what it lets pip install."""
+    found, python = folder / "words", folder / "python"
+    python.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {found}\n')
+    python.chmod(0o755)
+    environment = {"PATH": f"{folder}:{os.environ['PATH']}", "GITHUB_ACTION_PATH": str(action), "PACKAGES": version}
+    step = loaded(ACTION)["runs"]["steps"][0]["run"]
+    done = subprocess.run(["bash", "-eo", "pipefail"], input=step, text=True, check=False, cwd=folder, env=environment)
+    return done.returncode, found.read_text().splitlines()[5:] if found.exists() else []
+
+
+def test_the_action_installs_its_own_whence(tmp_path: Path) -> None:
+    """The package `whence` on PyPI is another project's."""
+    assert installed(tmp_path, ACTION.parent, "") == (0, [f"{ROOT}/client", f"{ROOT}[trials]"])
+
+
+def test_a_copy_of_the_action_installs_what_it_is_told(tmp_path: Path) -> None:
+    copied = tmp_path / "deploy/ci/github"
+    copied.mkdir(parents=True)
+    assert installed(tmp_path, copied, "") == (2, [])
+    assert installed(tmp_path, copied, "./client\n.[trials]") == (0, ["./client", ".[trials]"])
+
+
+def test_nothing_is_installed_by_a_name_that_is_not_ours() -> None:
+    installing = [line for text in scripts() for line in text.splitlines() if re.search("pip install", line)]
+    assert len(installing) > 3
+    assert [line for line in installing if re.search(r"""["' ]whence(\[|["' ]|$)""", line)] == []
 
 
 def test_both_keep_the_reports() -> None:

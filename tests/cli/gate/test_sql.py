@@ -189,3 +189,41 @@ def test_bare_tables_have_the_names_that_their_capture_gives_them(
     result = CliRunner().invoke(app, ["gate", *where, *read], env={"WHENCE_URL": None})
     assert (result.exit_code, "by value" in result.output) == (0, True), result.output
     assert f"{prefix}.daily.total" in result.output
+
+
+SUM = "create table shop.daily as select day, sum(amount) as total from shop.paid group by day\n"
+
+
+def test_a_byte_order_mark_or_other_line_ends_change_nothing(models: Checkout, production: str, tmp_path: Path) -> None:
+    found = judged(models, production, tmp_path, {"sql/daily.sql": "\ufeff" + SUM}, 0)
+    assert (found["verdict"], found["changes"]) == ("pass", [])
+    (models.folder / "sql/daily.sql").write_bytes(SUM.replace("\n", "\r\n").encode())
+    found = judged(models, production, tmp_path, {}, 0)
+    assert (found["verdict"], found["changes"]) == ("pass", [])
+
+
+def test_readers_of_a_file_that_cannot_be_read_are_not_broken(
+    models: Checkout, production: str, tmp_path: Path
+) -> None:
+    """A statement that this reader does not know may build the table all the same."""
+    found = judged(models, production, tmp_path, {"sql/paid.sql": "create view shop.paid as selec id frm x\n"}, 7)
+    assert ("shop.paid", "unknown") in kinds(found)
+    assert "broken reference" not in [kind for _, kind in kinds(found)]
+
+
+def test_a_link_or_a_huge_file_in_the_folder_is_not_judged(models: Checkout, production: str, tmp_path: Path) -> None:
+    (models.folder / "sql/link.sql").symlink_to("daily.sql")
+    text = "create table shop.big as select 1 as one\n--" + "x" * (5 << 20)
+    found = judged(models, production, tmp_path, {"sql/big.sql": text}, 7)
+    assert (found["verdict"], found["unjudged"]) == ("unknown", ["sql/big.sql", "sql/link.sql"])
+
+
+def test_a_submodule_is_named(models: Checkout, production: str, tmp_path: Path) -> None:
+    models.git("update-index", "--add", "--cacheinfo", f"160000,{models.git('rev-parse', 'HEAD')},vendor/models")
+    models.git("commit", "-q", "-m", "submodule")
+    result = CliRunner().invoke(
+        app,
+        ["gate", "--repository", str(models.folder), "--base", "main", "--store", production],
+        env={"WHENCE_URL": None},
+    )
+    assert (result.exit_code, "vendor/models is a submodule" in result.output) == (0, True), result.output

@@ -79,7 +79,7 @@ def capture_scripts(path: Path, settings: Settings) -> Iterator[Line]:
         if file.stat().st_size > MAX_SCRIPT:
             yield Flaw(name, f"larger than {MAX_SCRIPT >> 20} MiB")
             continue
-        text = file.read_text("utf-8", errors="replace")
+        text = file.read_text("utf-8-sig", errors="replace")
         yield msgspec.json.encode(script_event(text, name, _with_file_time(settings, file)))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whence.cli.answers.ask import Questions
-from whence.cli.gate.repository import Repository
+from whence.cli.gate.repository import SUBMODULE, Repository
 from whence.cli.gate.run_events import NO_RUNS, HeadRuns, known_lineage
 from whence.client.values.catalog import KnownJob
 from whence.errors import ArtifactError
@@ -36,6 +36,11 @@ class Change:
     head: Head
     files: tuple[str, ...]
     versions: Mapping[str, str]
+
+    @property
+    def submodules(self) -> tuple[str, ...]:
+        """The paths of the submodules that differ: their code is in another repository."""
+        return tuple(one for one in self.files if SUBMODULE in self.versions[one].removeprefix(":").split()[:2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

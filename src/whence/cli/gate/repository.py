@@ -10,6 +10,8 @@ from whence.errors import ArtifactError
 
 _SECONDS = 120
 _MOST_BRANCHES = 10
+SUBMODULE = "160000"
+"""The mode of a path at which Git has the commit of another repository."""
 _SETTINGS = ("-c", "core.quotePath=false", "-c", "core.fsmonitor=false")
 
 

@@ -1,6 +1,6 @@
 """A folder of SQL files at the two ends of a change: what they build, column by column, and the edges of their code."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -71,10 +71,17 @@ def compare_sql(change: Change, folder: SqlFolder) -> Compared:
     base, head = (_files(change, commit, folder) for commit in (change.merge_base, change.head.commit))
     versions = _project(base, folder), _project(head, folder)
     changes, unread = compare_files(*versions)
+    unread = (*unread, *_not_text(change, folder, base, head))
     changes = with_content(try_changes(changes, *versions), *versions)
     read = lru_cache(maxsize=None)(partial(_edges, _settings(folder)))  # most files are the same in both
     of_base, of_head = ([read(*file) for file in sorted(files.items())] for files in (base, head))
     return Compared(changes=changes, project=project_of(of_base, of_head), unread=unread)
+
+
+def _not_text(change: Change, folder: SqlFolder, *versions: Mapping[str, str]) -> Iterator[str]:
+    """The changed files of the folder that neither end has as text: links, submodules, files of many megabytes."""
+    names = (one for one in change.files if folder.has(one))
+    return (one for one in names if not any(one in files for files in versions))
 
 
 def _check_folder(change: Change, folder: SqlFolder) -> None:

@@ -185,6 +185,7 @@ def judge_change(
             *policies.notices,
             *declared.notices,
             *_unknown_code(compared.unread, read),
+            *(f"not judged: {one} is a submodule" for one in change.submodules),
             *_without_trials(compared),
         ),
         contracts=contracts,

@@ -122,9 +122,9 @@ def _unconfirmed_row(one: JudgedChange, names: Names) -> str:
 
 def _place(one: JudgedChange) -> str:
     change = one.change
-    before_after = f"<br>{code(change.before)} → {code(change.after)}" if change.before or change.after else ""
+    versions = " → ".join(code(one) for one in (change.before, change.after) if one)
     line = f":{change.line}" if change.line else ""
-    return before_after + (f"<br>in {code(change.file + line)}" if change.file else "")
+    return (f"<br>{versions}" if versions else "") + (f"<br>in {code(change.file + line)}" if change.file else "")
 
 
 def _approval_rows(judgement: Judgement) -> Iterator[str]:

@@ -77,16 +77,16 @@ def headline(judgement: Judgement, summary: Summary) -> str:
         beside = f" ({number(unconfirmed, 'change')} of code not confirmed)" if unconfirmed else ""
         return f"{text}: nothing that others rely on changes{beside}"
     parts = [f"{number(len(files), 'changed file')} not judged"] if files else []
-    if judgement.changes or not files:
-        parts.append(_affected(judgement, summary))
+    changes = sum(one.verdict is not Verdict.PASS for one in judgement.changes)
+    if changes or not files:
+        parts.append(_affected(changes, summary))
     return f"{text}: {'; '.join(parts)}"
 
 
-def _affected(judgement: Judgement, summary: Summary) -> str:
+def _affected(changes: int, summary: Summary) -> str:
     leading = list(_counted(summary))
     count = len(summary.hits) + summary.hidden
     rest = ", ".join(leading) or f"{count:,} downstream node{'' if count == 1 else 's'}"
-    changes = sum(not one.is_unconfirmed_pass for one in judgement.changes)
     return f"{number(changes, 'change')}, {rest} affected"
 
 

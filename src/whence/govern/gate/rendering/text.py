@@ -56,8 +56,8 @@ def _change_lines(one: JudgedChange, names: Names) -> Iterator[str]:
     place = f"{change.file}:{change.line}" if change.line else change.file
     name = _shown(names.of_change(change))
     yield f"{one.id}  {one.verdict.text}  {name}  {change.kind}  {_shown(place)}".rstrip()
-    if change.before or change.after:
-        yield f"    {_shown(change.before)} -> {_shown(change.after)}"
+    if versions := [_shown(one) for one in (change.before, change.after) if one]:
+        yield f"    {' -> '.join(versions)}"
     if change.reason:
         yield f"    {_shown(change.reason)}"
     if trial := shown_trial(change):

@@ -252,7 +252,8 @@ class _Evaluation:
 def _problem(found: ScriptTargets) -> str:
     """The statements that were not read and may change values, as text."""
     unread = [text for text in found.others if text.startswith("\0") or _verb(text) not in _HARMLESS]
-    return "; ".join(text.lstrip("\0").strip()[:80] for text in unread if not _FUNCTION.search(text))
+    shown = (text.lstrip("\0").strip()[:80] for text in unread if not _FUNCTION.search(text))
+    return "; ".join(dict.fromkeys(shown))
 
 
 def _verb(text: str) -> str:

@@ -75,7 +75,7 @@ def _with_common_types(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCod
 @dataclass(slots=True)
 class _Comparison:
     """`changed`: the datasets whose readers notice something, and whether only new rows have it. `gone`: tables that
-    the base builds, and the head does not.
+    the base builds, and the head does not, as far as it can be read.
     """
 
     base_code: ProjectCode
@@ -88,7 +88,13 @@ class _Comparison:
     own: tuple[ProjectVersion, ProjectVersion] | None = None
 
     def __post_init__(self) -> None:
-        self.gone = self.base.tables - self.head.tables
+        missing = self.base.tables - self.head.tables
+        self.gone = frozenset(table for table in missing if not self._may_be_built(table))
+
+    def _may_be_built(self, table: Table) -> bool:
+        """Whether the head cannot be read where the base builds a table: then nobody knows that it is gone."""
+        built = self.base.datasets.get(self.base_code.dataset_of(table))
+        return built is not None and any(file in self.head.problems for file in built.files)
 
     def changes(self) -> tuple[ColumnChange, ...]:
         return tuple(dict.fromkeys(change for name in self.order for change in self.changes_of(name)))
