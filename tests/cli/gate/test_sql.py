@@ -227,3 +227,22 @@ def test_a_submodule_is_named(models: Checkout, production: str, tmp_path: Path)
         env={"WHENCE_URL": None},
     )
     assert (result.exit_code, "vendor/models is a submodule" in result.output) == (0, True), result.output
+
+
+def test_what_cannot_be_executed_keeps_nothing_else_from_it(
+    models: Checkout, production: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The types of a table into which a script inserts are not known. Names have spaces, and no schema."""
+    monkeypatch.setitem(COLUMNS, '"Order Lines"', {"Net Amount": "integer"})
+    texts = {
+        "sql/log.sql": "insert into log (amount) select id from shop.orders where id > {}\n",
+        "sql/report.sql": 'create table report as select "Net Amount" n from "Order Lines" where "Net Amount" > {}\n',
+    }
+    models.git("switch", "-q", "main")
+    models.commit({name: text.format(3) for name, text in texts.items()})
+    models.git("switch", "-q", "work")
+    models.git("rebase", "-q", "main")
+    found = judged(models, production, tmp_path, {name: text.format(4) for name, text in texts.items()}, 7)
+    trials = {one["node"].rpartition(":")[2]: one["trial"] for one in found["changes"]}
+    assert trials["main.log"]["untried"] == "the types of the columns of log are not known"
+    assert "net amount 4" in trials["main.report"]["text"]

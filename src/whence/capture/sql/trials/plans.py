@@ -56,7 +56,7 @@ def plan_version(project: ProjectCode, wanted: Sequence[DatasetName]) -> Plan:
         reads, writes = read_and_written(code, project)
         steps.append((code, reads, writes))
         for table in writes:
-            name = code.builds or DatasetName(project.namespace, str(table))
+            name = code.builds or project.dataset_of(table)
             outputs.setdefault(name, table)
     found = {name: outputs[name] for name in wanted if name in outputs}
     if len(found) != len(wanted):

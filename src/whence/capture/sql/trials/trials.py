@@ -17,6 +17,7 @@ from whence.capture.sql.trials.execution import open_laboratory
 from whence.capture.sql.trials.faithfulness import NotTriedError, check_same_meaning, check_same_types, depends_on_order
 from whence.capture.sql.trials.generation.tables import InputTable
 from whence.capture.sql.trials.generation.uses import read_uses
+from whence.capture.sql.trials.generation.values import Shape
 from whence.capture.sql.trials.inputs import input_shapes, input_table, make_pools
 from whence.capture.sql.trials.mutants import Mutant, changed_names, mutants_of
 from whence.capture.sql.trials.plans import Plan, plan_version
@@ -37,7 +38,34 @@ class DatasetTrial:
 
 
 def run_trials(base: ProjectCode, head: ProjectCode, datasets: Named) -> Mapping[DatasetName, DatasetTrial]:
-    """Execute both versions of some datasets. Both projects have the same keys and types."""
+    """Execute both versions of those datasets that can be, together. Both projects have the same keys and types."""
+    untried = _untried(base, head, datasets)
+    rest = {name: columns for name, columns in datasets.items() if name not in untried}
+    return {**untried, **_run_together(base, head, rest)}
+
+
+def _untried(base: ProjectCode, head: ProjectCode, datasets: Named) -> dict[DatasetName, DatasetTrial]:
+    """The datasets that cannot be executed for a reason of their own, if not all of them can be together."""
+    try:
+        _plan(base, head, datasets)
+    except NotTriedError:
+        pass
+    else:
+        return {}
+    found = {}
+    for name, columns in datasets.items():
+        try:
+            _plan(base, head, {name: columns})
+        except NotTriedError as error:
+            found[name] = _not_tried(error)
+    return found
+
+
+def _not_tried(error: NotTriedError) -> DatasetTrial:
+    return DatasetTrial(Difference(), {"": Trial(untried=str(error))})
+
+
+def _run_together(base: ProjectCode, head: ProjectCode, datasets: Named) -> Mapping[DatasetName, DatasetTrial]:
     if not datasets:
         return {}
     try:
@@ -45,12 +73,23 @@ def run_trials(base: ProjectCode, head: ProjectCode, datasets: Named) -> Mapping
             comparison.run(lambda: mutants_of(*comparison.plans))
             return {name: DatasetTrial(one, comparison.trials_of(name)) for name, one in comparison.found.items()}
     except NotTriedError as error:
-        untried = DatasetTrial(Difference(), {"": Trial(untried=str(error))})
-        return dict.fromkeys(datasets, untried)
+        return dict.fromkeys(datasets, _not_tried(error))
 
 
-@contextmanager
-def _comparison(base: ProjectCode, head: ProjectCode, datasets: Named) -> Iterator[Comparison]:
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """What is executed of both versions. `shapes`: of the columns of the tables that exist before; `kinds`: of all
+    columns of one name.
+    """
+
+    plans: tuple[Plan, Plan]
+    statements: Sequence[exp.Expr]
+    shapes: Mapping[Table, Mapping[str, Shape]]
+    kinds: Mapping[str, frozenset[str]]
+
+
+def _plan(base: ProjectCode, head: ProjectCode, datasets: Named) -> _Planned:
+    """Raises NotTriedError if DuckDB may not execute it as the warehouse does, or a type is not known."""
     plans = plan_version(base, tuple(datasets)), plan_version(head, tuple(datasets))
     statements = [one for plan in plans for one in plan.statements]
     check_same_meaning(list(plans[0].statements), list(plans[1].statements), base.dialect)
@@ -59,9 +98,16 @@ def _comparison(base: ProjectCode, head: ProjectCode, datasets: Named) -> Iterat
     for name, shape in (one for listed in shapes.values() for one in listed.items()):
         kinds[name.lower()] = kinds.get(name.lower(), frozenset()) | {shape.kind}
     check_same_types(statements, kinds, base.dialect)
-    columns, readings = frozenset(kinds), Readings()
+    return _Planned(plans, statements, shapes, kinds)
+
+
+@contextmanager
+def _comparison(base: ProjectCode, head: ProjectCode, datasets: Named) -> Iterator[Comparison]:
+    planned = _plan(base, head, datasets)
+    plans, statements = planned.plans, planned.statements
+    columns, readings = frozenset(planned.kinds), Readings()
     uses = read_uses(statements, columns)
-    tables = [input_table(table, kinds, base, uses) for table, kinds in sorted(shapes.items(), key=str)]
+    tables = [input_table(table, shapes, base, uses) for table, shapes in sorted(planned.shapes.items(), key=str)]
     made = [table for plan in plans for step in plan.steps for table in step.writes]
     with open_laboratory(tables, made) as laboratory:
         pools = dict(make_pools(tables, uses, laboratory))
