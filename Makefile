@@ -13,7 +13,7 @@ INDEX = $${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>
 UV = index=$(INDEX); $${index:+env UV_DEFAULT_INDEX=$$index} $(BIN)/uv pip install -q --python $(BIN)/python --compile-bytecode
 install = $(call quietly,{ $(UV) --require-hashes -r $(1); } || $(PIP) --require-hashes -r $(1))
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-interventions nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-stack nightly-tags nightly-truths nightly-properties lint lint-style lint-types lint-ui accuracy accuracy-gate bench bench-sql bench-scale bench-scaling bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-spark-connect nightly-conformance nightly-interventions nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-stack nightly-tags nightly-truths nightly-properties lint lint-style lint-types lint-ui accuracy accuracy-gate bench bench-sql bench-scale bench-scaling bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ nightly-compatibility: .venv/ready-dev ## Run a user's job on every release of S
 
 nightly-spark: .venv/ready-dev ## Capture 74 statements in PySpark 3.5 and 4.1 (with Delta Lake and Iceberg) and 4.3, compare them with their truth, and record the plans for tests/capture/spark (ten minutes)
 	@PYTHONPATH=tests $(BIN)/python -m nightly.spark_battery.matrix $(ARGS)
+
+nightly-spark-connect: .venv/ready-dev ## Capture 65 statements over Spark Connect, compare them with their truth, and record the explanations for tests/capture/spark (five minutes)
+	@PYTHONPATH=tests $(BIN)/python -m nightly.spark_battery.connect_score $(ARGS)
 
 nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark, MLflow, Great Expectations and Soda too, and write docs/reference/captures.md (ten minutes; ARGS="--only polars" for the line of one)
 	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py tests/nightly/quality/hooks.py

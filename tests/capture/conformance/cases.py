@@ -132,7 +132,23 @@ orders.where("id > 1").selectExpr("customer AS who", "amount * 1.2 AS gross").wr
 spark.stop()
 """,
         frozenset(("orders.customer -> out.who", "orders.amount -> out.gross")),
-        "rows that pass through the driver, Spark Connect, jobs in Scala",
+        "rows that pass through the driver, jobs in Scala",
+    ),
+    Case(
+        "spark_connect",
+        "pyspark",
+        """
+from pyspark.sql import SparkSession
+from whence_client.spark import attach
+builder = SparkSession.builder.remote("local[1]").config("spark.ui.enabled", "false")
+spark = attach(builder.config("spark.driver.host", "127.0.0.1"), namespace="prod", app_name="totals").getOrCreate()
+orders = spark.read.csv("orders.csv", header=True, inferSchema=True)
+orders.where("id > 1").selectExpr("customer AS who", "amount * 1.2 AS gross").write.parquet("out.csv")
+spark.stop()
+""",
+        frozenset(("orders.customer -> out.who", "orders.amount -> out.gross")),
+        "columns of MERGE, UPDATE and DELETE, functions of `foreachBatch`, rows that pass through the client",
+        environment="spark_battery/connect43.lock",
     ),
     Case(
         "mlflow",

@@ -58,6 +58,15 @@ wide = spark.read.csv("wide.csv", header=True, inferSchema=True)
 wide.selectExpr(*(f"c{n} * 2 AS c{n}" for n in range(300))).write.parquet("out.csv")
 spark.stop()
 """,
+    "spark_connect": """
+from pyspark.sql import SparkSession
+from whence_client.spark import attach
+builder = SparkSession.builder.remote("local[1]").config("spark.ui.enabled", "false")
+spark = attach(builder.config("spark.driver.host", "127.0.0.1"), namespace="prod", app_name="wide").getOrCreate()
+wide = spark.read.csv("wide.csv", header=True, inferSchema=True)
+wide.selectExpr(*(f"c{n} * 2 AS c{n}" for n in range(300))).write.parquet("out.csv")
+spark.stop()
+""",
     "mlflow": """
 import mlflow, pandas as pd
 from mlflow.models import infer_signature

@@ -12,7 +12,7 @@ from pathlib import Path
 from environments import environment
 from nightly.producers.spark_user import SparkUser, copy_client
 from nightly.spark_battery import statements
-from nightly.spark_battery.score import Verdict, judge
+from nightly.spark_battery.score import judge, print_verdicts
 
 HERE = Path(__file__).parent
 PLANS = HERE.parents[1] / "capture/spark/plans"
@@ -54,20 +54,10 @@ def run(release: Release, base: Path) -> bool:
     names = [one.name for one in statements.STATEMENTS if not one.needs - release.needs.keys()]
     events = [json.loads(line) for line in (root / "events.jsonl").read_text("utf-8").splitlines()]
     verdicts = judge(events, str(root), names)
-    _print(ran["spark"], verdicts)
+    print_verdicts(ran["spark"], verdicts)
     text = (root / "records.jsonl").read_bytes()
     (PLANS / f"spark-{ran['spark']}.jsonl.gz").write_bytes(gzip.compress(text, mtime=0))
     return not any(one.differences for one in verdicts)
-
-
-def _print(spark: str, verdicts: list[Verdict]) -> None:
-    for one in verdicts:
-        if one.differences:
-            sys.stdout.write(f"{one.name}: {'; '.join(one.differences)}\n")
-    exact = sum(not one.differences for one in verdicts)
-    right, wrong, missing = (sum(getattr(one, name) for one in verdicts) for name in ("right", "wrong", "missing"))
-    sys.stdout.write(f"| {spark} | {len(verdicts)} | {exact} | {right}, {wrong}, {missing} |\n")
-    sys.stdout.flush()
 
 
 def main(names: list[str]) -> int:

@@ -1,5 +1,6 @@
 """The events of recorded queries, without Spark: what the capture makes of records that it read from a JVM before."""
 
+import dataclasses
 import gzip
 import json
 from collections.abc import Iterator
@@ -26,6 +27,14 @@ def read_records(path: Path) -> list[Query]:
     """The records in a file of one JSON document a line, compressed."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [read_document(json.loads(line)) for line in file]
+
+
+def event_of(query: Query, plan: list[Any]) -> Iterator[dict[str, Any]]:
+    """The events of a query with this plan, which refers to no plan before it."""
+    application = Application(_RUN)
+    if query.target:
+        execution = Execution(RunRef("battery", application.job_name(query.target), _RUN.run_id), _AT, _AT)
+        yield from query_events(dataclasses.replace(query, plan=plan), execution, application, Context(query.leaves))
 
 
 def replay(records: list[Query]) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,7 @@ A source that is reported as INDIRECT and is a DIRECT source of the same output 
 value of `coalesce(a, b)`: the truth lists conditions by statement, and lets the value stand for both.
 """
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,3 +117,14 @@ def _add_sources(found: Reported, name: str, sources: Iterable[Mapping[str, Any]
 
 def _source(one: Mapping[str, Any], root: str) -> str:
     return f"{_short(one['name'], root)}.{one['field']}"
+
+
+def print_verdicts(spark: str, verdicts: list[Verdict]) -> None:
+    """Print what differs, and the line of a table."""
+    for one in verdicts:
+        if one.differences:
+            sys.stdout.write(f"{one.name}: {'; '.join(one.differences)}\n")
+    exact = sum(not one.differences for one in verdicts)
+    right, wrong, missing = (sum(getattr(one, name) for one in verdicts) for name in ("right", "wrong", "missing"))
+    sys.stdout.write(f"| {spark} | {len(verdicts)} | {exact} | {right}, {wrong}, {missing} |\n")
+    sys.stdout.flush()

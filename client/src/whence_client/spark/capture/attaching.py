@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from dataclasses import replace
@@ -14,12 +13,10 @@ from whence_client.outbox import Outbox
 from whence_client.process.settings import FILE, HTTP, Settings, read_settings
 from whence_client.spark.capture.capture import Names
 from whence_client.spark.capture.listener import install
-from whence_client.spark.installation import is_remote
+from whence_client.spark.connect.hooks import install_remote
 
 if TYPE_CHECKING:
     from whence_client.events.runs import RunRef
-
-_log = logging.getLogger(__name__)
 
 _UNNAMED = ("", "pyspark-shell", "PySparkShell", "Spark shell")
 """What Spark calls an application that nobody named."""
@@ -40,15 +37,13 @@ def attach_python(
 
     def start(spark: Any) -> None:
         around = parent or session.parent()
-        name = app_name or _name_of(spark)
+        name = app_name or _name_of(spark, str(getattr(target, "_options", {}).get("spark.app.name", "")))
         names = Names(session.naming().namespace, name, around, application_run_id or "")
-        session.guard("spark").run("attach", install, spark, session, names)
+        put = install_remote if _is_remote_session(spark) else install
+        session.guard("spark").run("attach", put, spark, session, names)
 
-    if hasattr(target, "_jsparkSession"):
+    if hasattr(target, "_jsparkSession") or _is_remote_session(target):
         start(target)
-        return target
-    if is_remote(getattr(target, "_options", {})):
-        _log.warning("no lineage is captured: this is Spark Connect, which attach does not read yet")
         return target
     _wrap_builder(target, start)
     return target
@@ -59,7 +54,7 @@ def _wrap_builder(builder: Any, start: Any) -> None:
 
     def get_or_create(self: Any) -> Any:
         spark = original()
-        if hasattr(spark, "_jsparkSession"):
+        if hasattr(spark, "_jsparkSession") or _is_remote_session(spark):
             start(spark)
         return spark
 
@@ -77,9 +72,14 @@ def _settings(url: str, namespace: str, api_key: str | None, events_file: str) -
     return replace(settings, namespace=namespace) if namespace else settings
 
 
-def _name_of(spark: Any) -> str:
-    """The application's name; that of the script if it has none."""
-    name = str(spark.sparkContext.appName)
+def _is_remote_session(target: Any) -> bool:
+    """Whether this is a session of Spark Connect, here or of Databricks."""
+    return hasattr(type(target), "sql") and hasattr(getattr(target, "_client", None), "execute_command")
+
+
+def _name_of(spark: Any, given: str = "") -> str:
+    """The application's name; that of the script if it has none. `given` is what the builder of a session says."""
+    name = given if _is_remote_session(spark) else str(spark.sparkContext.appName)
     if name not in _UNNAMED:
         return name
     path = getattr(sys.modules.get("__main__"), "__file__", "") or ""

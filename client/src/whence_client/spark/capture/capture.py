@@ -155,7 +155,7 @@ class SparkCapture:
         self._session.emit(event, capture=NAME)
 
     def _begin(self, began: datetime) -> None:
-        self._application = replace(self._application, job_facets=_code_facets())
+        self._application = replace(self._application, job_facets=application_code_facets())
         self._session.emit(application_events(self._application, START, began), capture=NAME)
 
     def _record(self, action: str, execution: Any, began: datetime, ended: datetime, error: Any) -> None:
@@ -223,7 +223,8 @@ def _failure(error: Any) -> Failure | None:
         return Failure(str(error))
 
 
-def _code_facets() -> dict[str, Any]:
+def application_code_facets() -> dict[str, Any]:
+    """The place and the commit of the script that is the application."""
     path = getattr(sys.modules.get("__main__"), "__file__", "") or ""
     if not path:
         return {}
