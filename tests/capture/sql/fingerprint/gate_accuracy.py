@@ -35,6 +35,7 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Grid": {**_BARS, "harmless silent": 0.76, "known": 1.0, "exact columns": 0.96},
     "Market": {**_BARS, "harmless silent": 0.71, "known": 1.0, "exact columns": 0.86},
     "Insurance": {**_BARS, "harmless silent": 0.58, "known": 1.0, "exact columns": 0.89},
+    "Campus": dict.fromkeys(_BARS, 0.0),
     "Reviews": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.79},
     WHOLE: {**_BARS, "harmless silent": 0.8, "exact columns": 0.88},
 }
@@ -42,6 +43,8 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
 `Reviews`, when it had 0.83.
 """
+NOT_SCORED_YET = frozenset(("Campus",))
+"""Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""
 
 
 def render(text: str) -> str:
@@ -130,6 +133,7 @@ def corpora(compare: Compare, part: slice = EVERY_EDIT) -> Mapping[str, Callable
         "Grid": lambda: query_verdicts("grid", compare, part),
         "Market": lambda: query_verdicts("market", compare, part),
         "Insurance": lambda: query_verdicts("insurance", compare, part),
+        "Campus": lambda: query_verdicts("campus", compare, part),
         "Reviews": lambda: review_verdicts(compare, part),
     }
 
@@ -148,7 +152,7 @@ def main() -> None:
         sys.exit(score_trials(sys.argv[2:]))
     scored = {name: list(verdicts()) for name, verdicts in CORPORA.items()}
     is_low = [print_scores(name, of, FLOORS[name]) for name, of in scored.items()]
-    left_out = {"dbt project, keys declared by tests"}
+    left_out = NOT_SCORED_YET | {"dbt project, keys declared by tests"}
     undeclared = [one for name, of in scored.items() if name not in left_out for one in of]
     is_low.append(print_scores(WHOLE, undeclared, FLOORS[WHOLE], details=False))
     sys.exit(any(is_low))

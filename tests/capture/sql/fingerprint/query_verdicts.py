@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from capture.sql.fingerprint.verdicts import EVERY_EDIT, Compare, Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
-from capture.sql.generated import care, grid, insurance, logistics, market, subscriptions, tpcds, tpch
+from capture.sql.generated import campus, care, grid, insurance, logistics, market, subscriptions, tpcds, tpch
 from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.projects.evaluation import Readings
 from whence.capture.sql.fingerprint.projects.versions import compare_projects
@@ -40,6 +40,7 @@ _SCHEMAS: Mapping[str, _Schema] = {
         ("grid", grid),
         ("market", market),
         ("insurance", insurance),
+        ("campus", campus),
     )
 }
 

@@ -10,14 +10,16 @@ import duckdb
 
 from capture.sql.gate_corpus import shop
 from capture.sql.gate_corpus.execution import Database, StatementError, Table
-from capture.sql.gate_corpus.query_edits import CARE, GRID, INSURANCE, LOGISTICS, MARKET, SUBSCRIPTIONS, TPCH
-from capture.sql.generated import care, grid, insurance, logistics, market, subscriptions, tpcds, tpch
+from capture.sql.gate_corpus.query_edits import CAMPUS, CARE, GRID, INSURANCE, LOGISTICS, MARKET, SUBSCRIPTIONS, TPCH
+from capture.sql.generated import campus, care, grid, insurance, logistics, market, subscriptions, tpcds, tpch
 from capture.sql.oracles.perturbation import Kind, text_of
 
 WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
 """How many databases to have where a query has an answer and where it has none, out of how many."""
 MORE_WITH_ROWS = 48
 """So many show every column that an edit of `care`, `logistics`, `grid`, `market` or `insurance` changes."""
+MOST_WITH_ROWS = 56
+"""So many for `campus`."""
 _BASE = {
     "i": Kind("INTEGER", (1, 0, 3, 7, 40, -2)),
     "t": Kind("VARCHAR", ("x", "Y ", "", "é'\"x", "z")),
@@ -46,6 +48,8 @@ class DuckDBEngine:
             made = list(_useful((_market(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
         elif statement.startswith(INSURANCE):
             made = list(_useful((_insurance(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
+        elif statement.startswith(CAMPUS):
+            made = list(_useful((_campus(seed, versions) for seed in range(TRIED)), versions[0], MOST_WITH_ROWS))
         elif statement != name:
             made = list(_useful((_tpcds(name, seed, versions) for seed in range(TRIED)), versions[0]))
         else:
@@ -173,6 +177,15 @@ def _insurance(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
         connection.execute(sql)
     tables = tuple(f'"{table}"' for table in insurance.tables_of("\n".join(versions)))
     return DuckDBDatabase(connection, insurance.target_of(versions[0]), tables)
+
+
+def _campus(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
+    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
+    connection.execute("SET timezone = 'UTC'")
+    for sql in campus.scripts(seed, versions):
+        connection.execute(sql)
+    tables = tuple(map(market.quoted, campus.tables_of("\n".join(versions))))
+    return DuckDBDatabase(connection, campus.target_of(versions[0]), tables)
 
 
 def _market(seed: int, versions: Sequence[str]) -> DuckDBDatabase:

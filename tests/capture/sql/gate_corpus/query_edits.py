@@ -24,7 +24,7 @@ from capture.sql.generated import tpcds, tpch
 FOLDER = Path(__file__).parent / "queries"
 CORPORA = (
     *("tpcds", "tpch", "spark", "subscriptions", "care", "refactorings"),
-    *("logistics", "grid", "market", "insurance"),
+    *("logistics", "grid", "market", "insurance", "campus"),
 )
 _COLUMNS = ("columns", "removed", "added", "type", "values")
 TPCH = "TPC-H "
@@ -41,6 +41,8 @@ MARKET = "market "
 """The beginning of the name of a statement on the tables of an online marketplace; DuckDB executes it."""
 INSURANCE = "insurance "
 """The beginning of the name of a statement on the tables of an insurer; DuckDB executes it."""
+CAMPUS = "campus "
+"""The beginning of the name of a statement on the tables of a university; DuckDB executes it."""
 IN_DUCKDB = " in DuckDB"
 """The end of the name of a statement that DuckDB executes: Spark alone has no table that MERGE can write."""
 
@@ -64,7 +66,7 @@ class Edit:
         """Whether DuckDB executes it."""
         return (
             self.is_query
-            or self.statement.startswith((SUBSCRIPTIONS, CARE, LOGISTICS, GRID, MARKET, INSURANCE))
+            or self.statement.startswith((SUBSCRIPTIONS, CARE, LOGISTICS, GRID, MARKET, INSURANCE, CAMPUS))
             or self.statement.endswith(IN_DUCKDB)
         )
 
