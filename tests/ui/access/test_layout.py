@@ -16,6 +16,7 @@ PAGES = {
     "sessions": address("admin", tab="sessions"),
     "dataset": address("node", node=str(PREDICTIONS)),
     "graph": address("lineage", node=str(PREDICTIONS), panel="about", at=str(PREDICTIONS)),
+    "governance": address("board", of="governance"),
 }
 
 

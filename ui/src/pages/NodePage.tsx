@@ -3,7 +3,7 @@
 import { entryPath, evidencePath, useAnswer, type Dataset, type Job } from "../api";
 import { lineageAddress } from "../address";
 import { changesAddress } from "../changes/address";
-import { boxOf, fullName, parseName, shortName } from "../names";
+import { boxOf, fullName, learnType, parseName, shortName } from "../names";
 import { Awaited, exact, Go, Icon, NodeGlyph, When } from "../components/elements";
 import { Facets, Section } from "../components/Section";
 import { WhereView } from "../components/location";
@@ -30,6 +30,7 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
   const { kind, namespace, name } = parseName(box);
   const query = useAnswer<{ data: Dataset | Job }>(entryPath(kind === "job" ? "jobs" : "datasets", namespace, name));
   const one = query.answer?.data;
+  learnOwnType(box, one);
   const isUnknown = query.problem?.status === 404;
   const mayEdit = useMay("steward", namespace);
   if (isUnknown) return <NotFound requested={box} candidates={query.problem?.candidates} />;
@@ -134,4 +135,10 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
       )}
     </div>
   );
+};
+
+/** Store the type that the document of a dataset reports: the sign of its page is that of lists and of the graph. */
+const learnOwnType = (box: string, one?: Dataset | Job): void => {
+  const reported = (one?.facets["datasetType"] as { datasetType?: unknown } | undefined)?.datasetType;
+  if (typeof reported === "string") learnType(box, reported);
 };

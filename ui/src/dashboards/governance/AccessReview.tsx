@@ -119,13 +119,13 @@ const Row = ({ one, onKeep }: { one: Reviewed; onKeep: () => void }) => (
         </small>
       )}
     </th>
-    <td>
+    <td data-label={texts.used}>
       {one.used_at ? <When time={one.used_at} /> : <span className="quiet">{texts.never}</span>}
       {one.strongest_use && (
         <small className="sub">{texts.strongest(words.roles[one.strongest_use] ?? one.strongest_use)}</small>
       )}
     </td>
-    <td>
+    <td data-label={texts.sees}>
       <Sees of={one.columns} />
     </td>
     <td>
