@@ -1,13 +1,26 @@
-"""How old what is on the screen is: it is asked again by itself, not while nobody looks, less often while it fails."""
+"""How old what is on the screen is: it follows the server by itself, not while nobody looks. Where streams are held
+back, it is asked again; less often while it fails.
+"""
 
+import json
 import re
+import uuid
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.request import Request as Post
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from ui.conftest import Screen
+from fixtures.stores_of_events import apply
+from ui.conftest import Screen, serving
 from ui.stories.datasets import FEATURES, SESSIONS
+from ui.stories.serve import prepared
+from whence.log.segments.read import committed_end, read_records
+from whence.store.connection.engine import open_store
 
 MINUTE = 60_000
 
@@ -42,9 +55,53 @@ def run_until_asked(page: Page) -> None:
     raise AssertionError("the page still asks")
 
 
-def test_a_board_asks_again_by_itself_and_says_how_old_it_is(screen: Screen, asked: list[str]) -> None:
-    page = screen.page
-    screen.open("board")
+@pytest.fixture
+def held_back(screen: Screen) -> Iterator[Screen]:
+    """A window behind a proxy that lets no stream through."""
+    screen.page.route("**/progress/events", lambda route: route.abort())
+    yield screen
+    screen.complaints[:] = [one for one in screen.complaints if "ERR_FAILED" not in one]
+
+
+def failed_run(job: str) -> bytes:
+    """An event of a run of a job that just failed."""
+    event = {
+        "eventTime": datetime.now(UTC).isoformat(),
+        "eventType": "FAIL",
+        "producer": "https://example.com/live",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": str(uuid.uuid4())},
+        "job": {"namespace": "live", "name": job},
+        "inputs": [],
+        "outputs": [{"namespace": "live", "name": f"{job}_out"}],
+    }
+    return json.dumps(event).encode()
+
+
+def test_what_happens_is_on_the_screen_by_itself(screen: Screen, tmp_path: Path) -> None:
+    settings = prepared(tmp_path)
+    engine, log = open_store(settings.store_url), settings.data / "log"
+    requests = list[str]()
+    screen.page.on("request", lambda one: requests.append(one.url.partition("/api/v2/")[2]))
+    with serving(settings) as base:
+        replace(screen, base=base).open("board")
+        expect(screen.page.locator(".trouble-failing").first).to_be_visible()
+        begin = committed_end(log)
+        urlopen(Post(f"{base}/api/v1/lineage", failed_run("collapses"), {"content-type": "application/json"})).close()
+        end = committed_end(log)
+        apply(engine, list(read_records(log, begin, end)), end)
+        expect(screen.page.get_by_role("link", name="job collapses fails")).to_be_visible()
+        assert requests.count("progress/events") == 1
+        assert requests.count("progress") <= 3, "a reload that came too soon is made after all; else nothing is asked"
+        screen.page.goto("about:blank")
+    engine.dispose()
+
+
+def test_where_streams_are_held_back_a_board_asks_again_and_says_how_old_it_is(
+    held_back: Screen, asked: list[str]
+) -> None:
+    page = held_back.page
+    held_back.open("board")
     expect(page.locator(".trouble-failing").first).to_be_visible()
     age = page.locator(".age")
     page.clock.run_for(12_000)
@@ -54,6 +111,7 @@ def test_a_board_asks_again_by_itself_and_says_how_old_it_is(screen: Screen, ask
         run_until_asked(page)
     assert [one.partition("?")[0] for one in asked].count("troubles") == 1
     assert asked.count("progress") == 5
+    assert asked.count("progress/events") <= 3, "ever less often"
     expect(age).to_contain_text(re.compile(r"As of \d\d:\d\d:\d\d UTC"))
 
 

@@ -7,7 +7,7 @@ Requests without a grant are rejected on every path. `viewer_of(request)` is the
 import ipaddress
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hmac import compare_digest
 from hmac import digest as keyed
 from typing import Annotated, Any
@@ -97,6 +97,14 @@ def withheld(request: Request, what: str) -> None:
     request.scope["state"].setdefault("withheld", set()).add(what[:_LONGEST_NODE])
 
 
+async def recheck_access(request: Request) -> None:
+    """Check whether the caller may still make this request, for answers that take long, and update what they may see.
+
+    Raises AccessError, StoreError.
+    """
+    await request.scope["state"]["recheck_access"]()
+
+
 def recorded(request: Request) -> None:
     """Mark the request as already recorded, in the transaction of its change."""
     request.scope["state"]["recorded"] = True
@@ -152,16 +160,23 @@ class AccessGuard:
             known = await self._known(scope, route.action if route else None)
             if self._auditing:
                 self._auditing.check(writes=route is not None and route.action is Action.WRITE)
-            scope.setdefault("state", {})["known"] = known
+            state = scope.setdefault("state", {})
+            state["known"] = known
             if route is None:
                 return problem(404, "Not Found")
             _check(scope, route, known)
+            state["recheck_access"] = partial(self._recheck, scope, route)
             # Actions of administrators are recorded in their own transaction.
             if self._auditing and route.action is Action.STEWARD:
                 await self._auditing.ahead(_begun(scope, route, known))
         except StoreError as error:
             return unavailable(error)
         return None
+
+    async def _recheck(self, scope: Scope, route: RoutePermission) -> None:
+        known = await self._known(scope, route.action)
+        _check(scope, route, known)
+        scope["state"]["known"] = known
 
     async def _known(self, scope: Scope, action: Action | None) -> Caller:
         if self._credentials is None:

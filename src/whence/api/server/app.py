@@ -106,7 +106,7 @@ def _include_routes(
     written, check = (log, services.commit), security.check if security else None
     app.include_router(collector_routes.router(collector))
     app.include_router(health_routes.router(settings, services.engine, written, progress, collector, check))
-    app.include_router(progress_routes.router(log, progress))
+    app.include_router(progress_routes.router(log, progress, services.streams))
     for router in (lineage_routes.router(requests), _status(services), *_catalog()):
         app.include_router(needing(Action.READ, router))
     for router in _dashboards(settings, log, services.engine, app.state.clock):

@@ -51,7 +51,7 @@ def serve(settings: Settings, listening: socket.socket) -> None:
     )
     # A large answer is many objects without cycles; repeated cycle collection took a fifth of its time.
     gc.set_threshold(200_000, 20, 100)
-    _AnnouncedServer(config, end_traces).run(sockets=[listening])
+    _AnnouncedServer(config, app.state.streams.close, end_traces).run(sockets=[listening])
 
 
 def _bounds(settings: Settings) -> ConnectionBounds:
@@ -70,8 +70,11 @@ def _nameless() -> "SpanProcessor":
 
 
 class _AnnouncedServer(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, end_traces: Callable[[], None] | None) -> None:
+    def __init__(
+        self, config: uvicorn.Config, end_streams: Callable[[], None], end_traces: Callable[[], None] | None
+    ) -> None:
         super().__init__(config)
+        self._end_streams = end_streams
         self._end_traces = end_traces
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -81,6 +84,7 @@ class _AnnouncedServer(uvicorn.Server):
             sys.stdout.flush()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end_streams()  # uvicorn waits for answers, and these would last
         await super().shutdown(sockets)
         if self._end_traces:
             self._end_traces()  # the signal that stops the server then ends the process without exit hooks

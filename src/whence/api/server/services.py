@@ -21,6 +21,7 @@ from whence.api.notifications.outbox import Outbox
 from whence.api.notifications.start import make_outbox
 from whence.api.operations.adjacency_builds import AdjacencyBuilds
 from whence.api.operations.progress import ProgressWatch, wait_for_positions
+from whence.api.operations.progress_streams import ProgressStreams
 from whence.api.pending.assertions import PendingAssertions
 from whence.api.policies.recording import RuleRecording, evaluate_declared_rules
 from whence.api.requests.estate_labels import EstateLabelsCache
@@ -55,6 +56,7 @@ class Services:
     engine: Engine
     commit: GroupCommit
     progress: ProgressWatch
+    streams: ProgressStreams
     collector: Collector
     requests: GraphRequests
     arrays: AdjacencyCache
@@ -90,6 +92,7 @@ def open_services(settings: Settings, security: Callable[[], Engine | None]) -> 
         engine=engine,
         commit=commit,
         progress=progress,
+        streams=ProgressStreams(progress),
         collector=collector,
         requests=GraphRequests(partial(wait_for_positions, log, progress)),
         arrays=AdjacencyCache(settings.data / "edges.csr"),
@@ -109,7 +112,7 @@ def share(app: FastAPI, services: Services, clock: Clock) -> None:
     state.estate_labels, state.recent_labels = EstateLabelsCache(), RecentValues()
     state.standings, state.twins = recent_standings(engine), recent_twins(engine)
     state.rule_facts = recent_rule_facts(engine)
-    state.received = services.received
+    state.received, state.streams = services.received, services.streams
     state.newest_incidents = NewestIncidents(lambda: services.incidents.last)
     state.pending = PendingAssertions(log)
     state.scribe = AssertionWriter(services.collector, log, services.progress, engine, state.pending)
