@@ -9,7 +9,7 @@ from typing import Any
 
 from whence.capture.airflow.events import run_events
 from whence.capture.airflow.records import Assets, DagRunRecord, try_key
-from whence.capture.airflow.rest_api import RestApi, authorize
+from whence.capture.airflow.rest_api import CREDENTIALS, RestApi, authorize
 from whence.capture.polling.http_source import HttpSource, name_server, require_url
 from whence.errors import SourceError
 from whence.openlineage.json.wire import Json
@@ -154,7 +154,7 @@ class AirflowCapture:
         url = require_url(options.get("url") or os.environ.get(URL, ""), URL, "http://airflow:8080")
         patterns = tuple(one.strip() for one in options.get("dags", "*").split(",") if one.strip())
         return AirflowServer(
-            api=RestApi(HttpSource(url=url, authorize=authorize)),
+            api=RestApi(HttpSource(url=url, variables=CREDENTIALS, authorize=authorize)),
             instance=options.get("namespace") or name_server("airflow", url),
             dags=patterns or ("*",),
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from whence.capture.dagster.assets import Databases, databases_of
 from whence.capture.dagster.events import job_of, record_events, report_job_of
-from whence.capture.dagster.graphql_api import GraphqlApi, QueryError, authorize, updated_at
+from whence.capture.dagster.graphql_api import PASSWORD, TOKEN, USER, GraphqlApi, QueryError, authorize, updated_at
 from whence.capture.dagster.lineage import sources_of
 from whence.capture.dagster.records import Asset, Key, Record, ReportRecord, RunRecord, key_of
 from whence.capture.polling.http_source import HttpSource, name_server, require_url
@@ -163,7 +163,7 @@ class DagsterCapture:
         url = require_url(options.get("url") or os.environ.get(URL, ""), URL, "http://dagster:3000")
         patterns = tuple(one.strip() for one in options.get("jobs", "*").split(",") if one.strip())
         return DagsterServer(
-            api=GraphqlApi(HttpSource(url=url, authorize=authorize)),
+            api=GraphqlApi(HttpSource(url=url, variables=(TOKEN, USER, PASSWORD), authorize=authorize)),
             instance=options.get("namespace") or name_server("dagster", url),
             jobs=patterns or ("*",),
             databases=databases_of(options.get("databases") or os.environ.get(DATABASES, "")),

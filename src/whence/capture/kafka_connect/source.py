@@ -161,7 +161,7 @@ class ConnectCapture:
             )
         patterns = tuple(one.strip() for one in options.get("connectors", "*").split(",") if one.strip())
         return ConnectCluster(
-            source=HttpSource(url=url, authorize=lambda source: basic_login(USER, PASSWORD)),
+            source=HttpSource(url=url, variables=(USER, PASSWORD), authorize=lambda _: basic_login(USER, PASSWORD)),
             bootstrap=bootstrap,
             instance=name_server("kafka-connect", url),
             connectors=patterns or ("*",),

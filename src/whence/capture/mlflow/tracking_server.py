@@ -10,6 +10,7 @@ from urllib.parse import quote
 import httpx2
 import yaml
 
+from whence.capture.polling.http_source import explain_refusal
 from whence.errors import SourceError
 from whence.openlineage.json.wire import Json
 from whence_client.redaction.credentials import strip_credentials
@@ -18,6 +19,8 @@ _API = "api/2.0/mlflow"
 _PAGE = 500
 _SECONDS = 60.0
 _ABSENT = 404
+_UNAUTHORIZED = 401
+CREDENTIALS = ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD")
 
 
 @dataclass(slots=True)
@@ -113,6 +116,8 @@ class TrackingServer:
     def _checked(self, reply: httpx2.Response) -> httpx2.Response:
         if reply.is_success:
             return reply
+        if reply.status_code == _UNAUTHORIZED:
+            raise SourceError(self._address, explain_refusal(reply.url.path.lstrip("/"), CREDENTIALS))
         raise SourceError(self._address, f"HTTP {reply.status_code}: {reply.text[:300]}")
 
     def _send(self, method: str, path: str, **sent: Any) -> httpx2.Response:

@@ -31,6 +31,8 @@ class HttpSource:
     """
 
     url: str
+    variables: tuple[str, ...] = ()
+    """The environment variables that have the credentials, for the error of a sign-in that is refused."""
     authorize: "Callable[[HttpSource], Mapping[str, str]]" = lambda source: {}
     pause: Callable[[float], None] = time.sleep
     _client: httpx2.Client | None = field(default=None)
@@ -54,6 +56,8 @@ class HttpSource:
         """The reply of a request that succeeded."""
         if reply.is_success:
             return reply
+        if reply.status_code == _UNAUTHORIZED:
+            raise SourceError(self.address, explain_refusal(path, self.variables))
         raise SourceError(self.address, f"HTTP {reply.status_code} for {path}: {reply.text[:_TEXT]}")
 
     def send(self, method: str, path: str, **sent: Any) -> httpx2.Response:
@@ -94,6 +98,15 @@ class HttpSource:
     def _send_once(self, method: str, path: str, sent: dict[str, Any]) -> httpx2.Response:
         client = self._client = self._client or httpx2.Client(timeout=_SECONDS)
         return client.request(method, f"{self.url.rstrip('/')}/{path}", headers=dict(self._headers or {}), **sent)
+
+
+def explain_refusal(path: str, variables: tuple[str, ...]) -> str:
+    """Why a server refuses to say who asks (HTTP 401), and what to do. `variables` have the credentials."""
+    refused = f"the server refuses the sign-in (HTTP 401 for {path})"
+    given = [one for one in variables if os.environ.get(one)]
+    if given:
+        return f"{refused}: what {' and '.join(given)} has is wrong or has expired; set it to a valid one"
+    return f"{refused}: set {', '.join(variables) or 'its credentials'}, as the how-to of this capture shows"
 
 
 def basic_login(user: str, password: str) -> Mapping[str, str]:

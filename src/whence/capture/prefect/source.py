@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from whence.capture.polling.http_source import HttpSource, name_server, require_url
 from whence.capture.prefect.events import job_of, record_events
 from whence.capture.prefect.records import FlowRunRecord
-from whence.capture.prefect.rest_api import RestApi, authorize
+from whence.capture.prefect.rest_api import KEY, PASSWORD, USER, RestApi, authorize
 from whence.errors import SourceError
 from whence.openlineage.json.wire import Json
 from whence_client.captures import POLL, Findings, Naming, Versions, Window
@@ -157,7 +157,7 @@ class PrefectCapture:
         url = url if urlsplit(url).path else f"{url}/api"
         patterns = tuple(one.strip() for one in options.get("flows", "*").split(",") if one.strip())
         return PrefectServer(
-            api=RestApi(HttpSource(url=url, authorize=authorize)),
+            api=RestApi(HttpSource(url=url, variables=(KEY, USER, PASSWORD), authorize=authorize)),
             instance=options.get("namespace") or name_server("prefect", url),
             flows=patterns or ("*",),
         )

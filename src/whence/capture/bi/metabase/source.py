@@ -10,7 +10,7 @@ from whence.capture.bi.changes import Clock, find_changes, utc_now
 from whence.capture.bi.connections import Connection, read_connections
 from whence.capture.bi.events import Record, record_events
 from whence.capture.bi.metabase.reports import Answers, Server
-from whence.capture.bi.metabase.rest_api import MetabaseApi, log_in
+from whence.capture.bi.metabase.rest_api import KEY, PASSWORD, USER, MetabaseApi, log_in
 from whence.capture.bi.reports import Found
 from whence.capture.polling.http_source import HttpSource, name_server, require_url
 from whence.errors import SourceError
@@ -103,7 +103,7 @@ class MetabaseCapture:
         url = require_url(options.get("url") or os.environ.get(URL, ""), URL, "https://metabase.example.com")
         given = options.get("connections")
         connections = read_connections(Path(given), options.get("columns", "")) if given else {}
-        api = MetabaseApi(HttpSource(url=url, authorize=log_in))
+        api = MetabaseApi(HttpSource(url=url, variables=(KEY, USER, PASSWORD), authorize=log_in))
         return MetabaseServer(api=api, connections=connections, instance=name_server("metabase", url))
 
 

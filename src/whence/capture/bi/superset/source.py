@@ -12,7 +12,7 @@ from whence.capture.bi.events import Record, record_events
 from whence.capture.bi.reports import Found
 from whence.capture.bi.superset.charts import read_form
 from whence.capture.bi.superset.reports import Answers, Server, dataset_id
-from whence.capture.bi.superset.rest_api import SupersetApi, log_in
+from whence.capture.bi.superset.rest_api import PASSWORD, TOKEN, USER, SupersetApi, log_in
 from whence.capture.polling.http_source import HttpSource, name_server, require_url
 from whence.errors import ArtifactError, SourceError
 from whence.openlineage.json.wire import Json
@@ -119,7 +119,7 @@ class SupersetCapture:
         url = require_url(options.get("url") or os.environ.get(URL, ""), URL, "https://superset.example.com")
         given = options.get("connections")
         connections = read_connections(Path(given), options.get("columns", "")) if given else {}
-        api = SupersetApi(HttpSource(url=url, authorize=log_in))
+        api = SupersetApi(HttpSource(url=url, variables=(TOKEN, USER, PASSWORD), authorize=log_in))
         return SupersetServer(api=api, connections=connections, instance=name_server("superset", url))
 
 

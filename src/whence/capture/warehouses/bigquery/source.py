@@ -11,7 +11,7 @@ from whence.capture.sql_log.query import Query
 from whence.capture.sql_log.rows import Row
 from whence.capture.warehouses.bigquery.jobs import creation_time, read_job
 from whence.capture.warehouses.bigquery.rest_api import RestApi
-from whence.capture.warehouses.bigquery.sign_in import authorize
+from whence.capture.warehouses.bigquery.sign_in import KEY_FILE, TOKEN, authorize
 from whence.capture.warehouses.records import Dialect, View
 from whence.capture.warehouses.source import WarehouseCapture, WarehouseServer
 from whence.capture.warehouses.statements import MARK, moment_at, read_allowed, read_columns, read_view
@@ -98,7 +98,7 @@ def connect(options: Mapping[str, str]) -> WarehouseServer:
         raise ValueError(f"the option project=… is missing: {capture.options['project']}")
     url = require_url(options.get("url") or os.environ.get(URL, DEFAULT_URL), URL, DEFAULT_URL)
     datasets = tuple(one.strip() for one in options.get("datasets", "").split(",") if one.strip())
-    api = RestApi(source=HttpSource(url=url, authorize=authorize), project=project)
+    api = RestApi(source=HttpSource(url=url, variables=(TOKEN, KEY_FILE), authorize=authorize), project=project)
     return WarehouseServer(
         warehouse=Project(api=api, datasets=datasets),
         namespace="bigquery",

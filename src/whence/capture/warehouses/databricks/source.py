@@ -12,7 +12,7 @@ from whence.capture.sql_log.exports import databricks_query
 from whence.capture.sql_log.query import Query
 from whence.capture.warehouses.databricks import statements
 from whence.capture.warehouses.databricks.lineage import read_flows, read_other
-from whence.capture.warehouses.databricks.sql_api import SqlApi, authorize
+from whence.capture.warehouses.databricks.sql_api import TOKEN, SqlApi, authorize
 from whence.capture.warehouses.records import Dialect, View
 from whence.capture.warehouses.source import WarehouseCapture, WarehouseServer, read_minutes
 from whence.capture.warehouses.statements import fill, iso_text, pages, read_allowed, read_columns, read_view
@@ -84,7 +84,7 @@ def connect(options: Mapping[str, str]) -> WarehouseServer:
     url = require_url(options.get("url") or os.environ.get(URL, ""), URL, "https://dbc-1234.cloud.databricks.com")
     if not (warehouse := options.get("warehouse", "")):
         raise ValueError(f"the option warehouse=… is missing: {capture.options['warehouse']}")
-    api = SqlApi(source=HttpSource(url=url, authorize=authorize), warehouse=warehouse)
+    api = SqlApi(source=HttpSource(url=url, variables=(TOKEN,), authorize=authorize), warehouse=warehouse)
     return WarehouseServer(
         warehouse=Workspace(api=api, settle=read_minutes(options, "settle", _SETTLE)),
         namespace=options.get("namespace") or f"databricks://{urlsplit(url).hostname}",

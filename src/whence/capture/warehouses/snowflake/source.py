@@ -13,7 +13,7 @@ from whence.capture.sql_log.query import Query
 from whence.capture.sql_log.rows import Row
 from whence.capture.warehouses.records import Dialect, View
 from whence.capture.warehouses.snowflake import statements
-from whence.capture.warehouses.snowflake.sql_api import SqlApi, authorize
+from whence.capture.warehouses.snowflake.sql_api import TOKEN, SqlApi, authorize
 from whence.capture.warehouses.source import WarehouseCapture, WarehouseServer, read_minutes
 from whence.capture.warehouses.statements import fill, iso_text, pages, read_allowed, read_columns, read_view
 
@@ -81,7 +81,7 @@ def connect(options: Mapping[str, str]) -> WarehouseServer:
     url = require_url(options.get("url") or os.environ.get(URL, ""), URL, "https://ORG-ACCOUNT.snowflakecomputing.com")
     settle = read_minutes(options, "settle", _SETTLE)
     api = SqlApi(
-        source=HttpSource(url=url, authorize=authorize),
+        source=HttpSource(url=url, variables=(TOKEN,), authorize=authorize),
         warehouse=options.get("warehouse", ""),
         role=options.get("role", ""),
     )
