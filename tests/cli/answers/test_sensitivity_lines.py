@@ -43,6 +43,11 @@ def test_labels_are_listed_with_their_ways(data: Path) -> None:
     assert text.splitlines()[-1].endswith("All: --at-least influenced")
 
 
+def test_labels_of_the_past_say_that_the_tags_are_those_of_now(data: Path) -> None:
+    lines = shown(data, str(FEATURES), "--as-of", "2026-01-01").splitlines()
+    assert "Lineage as of 2026-01-01T00:00:00Z; tags are those of now." in lines
+
+
 def test_a_limit_says_that_there_is_more(data: Path) -> None:
     text = shown(data, str(EMAIL), "--down", "--limit", "1")
     assert text.splitlines()[0].endswith("email  where its data goes")

@@ -65,8 +65,7 @@ def show_one(questions: Client, name: str, as_of: int | None, output: Output) ->
     if output is Output.JSON:
         print_document({"policies": msgspec.to_builtins(found), "states": msgspec.to_builtins(states)})
     else:
-        print_lines(Text(line) for one in found for line in _detail(one))
-        print_lines(Text(line) for one in states for line in _state_lines(one))
+        print_lines(Text(line) for one in found for line in (*_detail(one), *_where_not_held(one, states)))
     return Exit.OK
 
 
@@ -78,6 +77,10 @@ def _is_of(state: RuleState, policy: DeclaredPolicy) -> bool:
 def _counted(states: Sequence[RuleState]) -> str:
     violated = sum(one.state == "violated" for one in states)
     return f"  ({violated:,} violated, {len(states) - violated:,} not evaluated)" if states else ""
+
+
+def _where_not_held(policy: DeclaredPolicy, states: Sequence[RuleState]) -> Iterator[str]:
+    return (line for one in states if _is_of(one, policy) for line in _state_lines(one))
 
 
 def _state_lines(one: RuleState) -> Iterator[str]:
