@@ -10,9 +10,11 @@ import { verdictPath } from "./address";
 
 export const Approvals = ({ of }: { of: RecordedVerdict }) => {
   const required = of.verdict.required_approvals;
+  const isBlocked = of.verdict.verdict === "blocked";
   return (
     <Section title={words.gate.required} count={required.length}>
-      {required.length === 0 && <p className="quiet">{words.gate.requiredNone}</p>}
+      {isBlocked && <p className="quiet">{words.gate.requiredBlocked}</p>}
+      {required.length === 0 && !isBlocked && <p className="quiet">{words.gate.requiredNone}</p>}
       {required.length > 0 && (
         <table className="table plain stacks">
           <thead>

@@ -57,6 +57,7 @@ export const gate = {
   nobody: "nobody",
   required: "Approvals that are needed",
   requiredNone: "No approval is needed.",
+  requiredBlocked: "An approval does not lift what is blocked: mend the change, or let a steward waive it until a day.",
   ofNobody: "what nobody owns",
   mayApprove: "Who may",
   anybody: "anybody but the author",

@@ -49,7 +49,8 @@ def show_applied(file: Path, how: Application, output: Output) -> Exit:
     contract = load_contract(file, how.naming)
     targets = list(contract.datasets())
     if not targets:
-        raise ArtifactError(str(file), "it names no dataset; state its servers, or give --namespace")
+        missing = "state its servers, or give --namespace" if contract.tables else "its schema has no table"
+        raise ArtifactError(str(file), f"it names no dataset; {missing}")
     with connect(how.url) as questions:
         sender = questions.whoami()
         held = {dataset: _held(questions, dataset) for _, dataset in targets}
