@@ -15,10 +15,14 @@ from govern.containment.estates import AT, SECOND
 from security.conftest import House
 from whence.capture.table_versions.events import record_event
 from whence.capture.table_versions.records import TableVersion
+from whence.log import Kind
+from whence.log.record import Draft
 from whence.log.segments.read import committed_end
 from whence.model.access import Role
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
+from whence.openlineage.accept import accept
+from whence.openlineage.authority.restrictions import Authority
 from whence.openlineage.write import dataset, own_facet, run_event
 from whence.store.connection.engine import open_store
 from whence_client.events.datasets import Dataset
@@ -104,4 +108,24 @@ def test_runs_of_hidden_jobs_are_counted_and_not_named(house: Callable[..., Hous
         unknown = await client.get("/api/v2/versions", params={"node": str(CLEAN)}, headers=stranger)
         assert unknown.status_code == 404
 
+    shop.run(work)
+
+
+def test_what_a_sender_may_not_assert_of_a_version_is_not_known_of_it(house: Callable[..., House]) -> None:
+    """A job may report the version that it wrote to anybody's table, and not what the table's own history has of it."""
+    own = committed(5, "9", run=False, operation="RESTORE", rows=1)["dataset"]
+    event = run_event(AT + 5 * SECOND, RunState.COMPLETE, run_of(5), outputs=[own])
+    sender = Authority(lambda _, namespace: namespace == MAKE.namespace, lambda *_: False)
+    sent = accept(json.dumps(event).encode(), authority=sender)
+    shop = filled(house(), EVENTS)
+    writer = shop.settings.log.open_writer()
+    writer.append([Draft(kind=Kind.EVENT, key=bytes.fromhex(sent.key), received_at=0, payload=sent.payload)])
+    writer.close()
+    reader = shop.key("reader", Role.READER)
+
+    async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
+        found = timeline(await client.get("/api/v2/versions", params={"node": str(CLEAN)}, headers=reader))
+        assert [one for one in found if one[0] == "9"] == [("9", str(run_of(5)), "", True, None, 0)]
+
+    shop = filled(shop, [])
     shop.run(work)

@@ -150,11 +150,16 @@ const Causes = ({ of }: { of: IncidentDocument }) => (
     <ul className="slos">
       {of.causes.map((one) => (
         <li key={one.node}>
-          {words.incidents.probability(one.probability)} <NodeLink id={one.node} />
-          <ul className="slos breaks">
+          <div className="cause">
+            <b>{words.incidents.probability(one.probability)}</b> <NodeLink id={one.node} />
+          </div>
+          <ul className="slos breaks evidence">
             {one.evidence.toReversed().map((each) => (
               <li key={`${each.time} ${each.kind} ${each.text}`}>
-                <When time={each.time} /> {each.text}
+                <span className="quiet">
+                  <When time={each.time} />
+                </span>
+                <span>{each.text}</span>
               </li>
             ))}
           </ul>
@@ -171,7 +176,14 @@ const Impact = ({ of }: { of: IncidentDocument }) => (
       {of.impact.map((one) => (
         <li key={one.kind}>
           {words.incidents.downstream(one.total, one.kind)}
-          <Nodes ids={one.nearest.map((each) => each.node)} />
+          <ul className="slos">
+            {one.nearest.map((each) => (
+              <li key={each.node} className="affected">
+                <NodeLink id={each.node} />{" "}
+                <small className="quiet breaks">{words.incidents.ownedBy(each.owners)}</small>
+              </li>
+            ))}
+          </ul>
         </li>
       ))}
     </ul>

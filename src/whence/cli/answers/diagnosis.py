@@ -13,6 +13,7 @@ from whence.cli.output.labels import Labels, label, name_of
 from whence.cli.output.streams import Exit, Rows, safe
 from whence.client.answers.diagnosis import PossibleCause, RootCauses
 from whence.client.options import Bounds, Time
+from whence.query.answers.probabilities import probability_text
 
 _FACTS = 6
 """Facts of one possible cause that are shown as text: the oldest."""
@@ -76,7 +77,7 @@ def _nodes(found: RootCauses) -> Iterator[str]:
 
 
 def _head(place: int, one: PossibleCause, symptom: str, labels: Labels) -> Text:
-    line = Text(f"{place:>2}. ", style="dim").append(f"{_percent(one.probability):>6}  ", style="cyan")
+    line = Text(f"{place:>2}. ", style="dim").append(f"{probability_text(one.probability):>6}  ", style="cyan")
     line.append(labels.of(name_of(one.node)), style="bold")
     line.append(f"  {number(one.distance, 'hop')} upstream" if one.distance else "  the node itself", style="dim")
     # Of another symptom there may be measurements, among its evidence.
@@ -85,12 +86,6 @@ def _head(place: int, one: PossibleCause, symptom: str, labels: Labels) -> Text:
 
 def _fact_line(time: str, text: str) -> Text:
     return Text.assemble((f"      {time[:19]}  ", "dim"), safe(text))
-
-
-def _percent(probability: float) -> str:
-    if probability > 0.99:
-        return "> 99 %"
-    return f"{100 * probability:.0f} %" if probability >= 0.005 else "< 1 %"
 
 
 def _cannot_know(found: RootCauses, labels: Labels) -> Iterator[Text]:
@@ -105,6 +100,6 @@ def _cannot_know(found: RootCauses, labels: Labels) -> Iterator[Text]:
         yield Text.assemble(cannot, f"{text}no measurement has enough history.", (f"  {named}{more}", "dim"))
     if (one := found.deciding) is not None:
         metrics = ", ".join(safe(metric) for metric in one.metrics[:_NAMED])
-        there = f"; the cause is there or upstream of it with {_percent(one.probability)}."
+        there = f"; the cause is there or upstream of it with {probability_text(one.probability)}."
         node = labels.of(name_of(one.node))
         yield Text.assemble(("Would decide most: ", "bold"), f"{metrics} of {node}{there}")

@@ -10,6 +10,7 @@ from whence.cli.output.streams import Exit, Output, print_document, print_lines,
 from whence.client.acts.incidents import Incident, IncidentAct, IncidentChange, IncidentDetail, IncidentFinding
 from whence.client.answers.diagnosis import PossibleCause
 from whence.query.answers.instants import iso
+from whence.query.answers.probabilities import probability_text
 
 _MOST_NAMED = 10
 """Names in one line of text."""
@@ -96,7 +97,7 @@ def _around(found: IncidentDetail) -> Iterator[str]:
     if not found.impact_complete:
         yield "  and more: not all downstream nodes were counted"
     for cause in found.causes:
-        yield f"  possible cause: {cause.probability:.0%} {safe(cause.node)}{_evidence(cause)}"
+        yield f"  possible cause: {probability_text(cause.probability)} {safe(cause.node)}{_evidence(cause)}"
     for up in found.upstream:
         written = f"written {second(up.last_written)}" if up.last_written else "no write known"
         yield f"  made of: {safe(up.dataset)}, {written}{', wrong' if up.wrong else ''}"

@@ -8,6 +8,7 @@ from whence.govern.incidents.impact import Downstream
 from whence.govern.notifications.notice import Detail
 from whence.govern.notifications.rendering.texts import minute
 from whence.model.names import FieldName
+from whence.query.answers.probabilities import probability_text
 from whence.query.diagnosis.diagnosis import PossibleCause
 
 _MOST_UPSTREAM, _MOST_VIOLATIONS, _MOST_BUDGETS, _MOST_EVIDENCE, _MOST_NAMED = 5, 3, 3, 2, 3
@@ -55,7 +56,7 @@ def _last_good(good: LastGood | None) -> Iterator[Detail]:
 
 def _causes(causes: Iterable[PossibleCause]) -> Iterator[Detail]:
     for cause in causes:
-        text = f"{name_of(cause.dataset)} ({cause.probability:.0%})"
+        text = f"{name_of(cause.dataset)} ({probability_text(cause.probability)})"
         yield Detail(label="Possible cause", text=text, nodes=(cause.dataset,))
         if evidence := "; ".join(each.text for each in cause.evidence[-_MOST_EVIDENCE:] if each.text):
             yield Detail(label="Evidence", text=f"{name_of(cause.dataset)}: {evidence}")

@@ -43,8 +43,10 @@ export const incidents = {
   causes: "Possible causes",
   hiddenRoot: "A dataset that you may not see: its possible causes, and whom it affects, are not shown to you.",
   noCauses: "None is known.",
-  probability: (share: number) => `${Math.round(share * 100)} %`,
-  upstream: "What it is made of",
+  /** None is shown as certain or as impossible. */
+  probability: (share: number) => (share > 0.99 ? "> 99 %" : share < 0.005 ? "< 1 %" : `${Math.round(share * 100)} %`),
+  ownedBy: (owners: readonly string[]) => (owners.length ? `owned by ${owners.join(", ")}` : "nobody owns it"),
+  upstream: "Upstream, and when it was written",
   written: "Last written",
   neverWritten: "no write is known",
   alsoWrong: "wrong as well",
