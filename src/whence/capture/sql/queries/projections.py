@@ -97,66 +97,83 @@ def _column_names(node: tree.Node) -> set[str]:
 
 
 def _project_item(scope: Scope, node: tree.Node, before: int, unnamed_before: int = 0) -> Iterator[Output]:
-    dialect = scope.reading.dialect
+    """The columns of one item of a SELECT list, after `before` others, `unnamed_before` of them without a name."""
     match node:
         case c.Alias() if isinstance(tree.this(node), c.Columns):
-            yield from _rename_matching(scope, tree.this(node), column_name(dialect, tree.alias_of(node)))
+            name = column_name(scope.reading.dialect, tree.alias_of(node))
+            yield from _rename_matching(scope, tree.this(node), name)
         case c.Like() if tree.is_star(tree.this(node)):
-            pattern = tree.arg(node, tree.EXPRESSION)
-            for output in _project_item(scope, tree.this(node), before):
-                if output.name == STAR or _is_like(output.name, pattern) != bool(tree.arg(node, "negate")):
-                    yield output
+            yield from _columns_like(scope, node, before)
         case c.Alias():
-            value = value_of(scope, tree.this(node))
-            name = column_name(dialect, tree.alias_of(node))
-            yield Output(
-                name,
-                value.flow,
-                value.fields,
-                node=node,
-                element=value.element,
-                formula=_formula_of(scope, tree.this(node)),
-                origin=_origin(tree.this(node), value),
-            )
+            yield _value_named(scope, node, tree.this(node), column_name(scope.reading.dialect, tree.alias_of(node)))
         case c.Star():
             yield from _apply_star_modifiers(scope, node, _star_row(scope))
         case c.Column() if tree.is_star(node):
             yield from _apply_star_modifiers(scope, tree.this(node), _qualified_star(scope, node))
-        case c.Aliases() if dialect.name != "clickhouse":
-            names = [column_name(dialect, name) for name in tree.items(node)]
-            for name, flow in zip(names, _function_flows(scope, tree.this(node), len(names)), strict=True):
-                yield Output(name, flow, node=node, element=True, formula=_formula_of(scope, node))
+        case c.Aliases() if scope.reading.dialect.name != "clickhouse":
+            yield from _columns_of_function(scope, node)
         case c.Dot() if isinstance(tree.arg(node, tree.EXPRESSION), c.Star):
             value = value_of(scope, tree.this(node))
             yield from (value.fields or {STAR: Output(STAR, value.flow)}).values()
         case c.Columns() | c.Apply():
             yield from _matching_columns(scope, node)
         case c.QueryTransform():
-            flow = merge_flows(*(flow_of(scope, item, TRANSFORMATION) for item in tree.items(node)))
-            schema = tree.arg(node, tree.SCHEMA)
-            named = tree.items(schema) if schema is not None else []
-            for output in named:
-                yield Output(
-                    column_name(dialect, tree.this(output) if isinstance(output, c.ColumnDef) else output),
-                    flow,
-                    node=node,
-                )
-            if not named:
-                yield from (Output(name, flow, node=node) for name in ("key", "value"))
+            yield from _columns_of_transform(scope, node)
         case c.Inline():
             yield from _inline_fields(scope, node, before)
         case _:
-            columns = node.find(c.Columns) if dialect.name == "duckdb" else None
-            if columns is not None:
-                yield from _expand_columns(scope, node, columns)
-                return
-            value = value_of(scope, node)
-            name = output_column_name(dialect, node, before + 1, unnamed_before)
-            formula = _formula_of(scope, node)
-            origin = _origin(node, value)
-            yield Output(
-                name, value.flow, value.fields, node=node, element=value.element, formula=formula, origin=origin
-            )
+            yield from _columns_of_expression(scope, node, before, unnamed_before)
+
+
+def _columns_like(scope: Scope, node: tree.Node, before: int) -> Iterator[Output]:
+    """`* LIKE pattern`: the columns whose names fit, and a star that is not expanded."""
+    pattern = tree.arg(node, tree.EXPRESSION)
+    for output in _project_item(scope, tree.this(node), before):
+        if output.name == STAR or _is_like(output.name, pattern) != bool(tree.arg(node, "negate")):
+            yield output
+
+
+def _value_named(scope: Scope, node: tree.Node, expression: tree.Node, name: str) -> Output:
+    """The column of this name that an expression makes; `node` is the item of the list."""
+    value = value_of(scope, expression)
+    return Output(
+        name,
+        value.flow,
+        value.fields,
+        node=node,
+        element=value.element,
+        formula=_formula_of(scope, expression),
+        origin=_origin(expression, value),
+    )
+
+
+def _columns_of_function(scope: Scope, node: tree.Node) -> Iterator[Output]:
+    """`f(x) AS (a, b)`: a column for each name."""
+    names = [column_name(scope.reading.dialect, name) for name in tree.items(node)]
+    for name, flow in zip(names, _function_flows(scope, tree.this(node), len(names)), strict=True):
+        yield Output(name, flow, node=node, element=True, formula=_formula_of(scope, node))
+
+
+def _columns_of_transform(scope: Scope, node: tree.Node) -> Iterator[Output]:
+    """`TRANSFORM (…) USING …`: what a program makes of all its inputs, `key` and `value` if no column is named."""
+    flow = merge_flows(*(flow_of(scope, item, TRANSFORMATION) for item in tree.items(node)))
+    schema = tree.arg(node, tree.SCHEMA)
+    named = tree.items(schema) if schema is not None else []
+    for output in named:
+        name = tree.this(output) if isinstance(output, c.ColumnDef) else output
+        yield Output(column_name(scope.reading.dialect, name), flow, node=node)
+    if not named:
+        yield from (Output(name, flow, node=node) for name in ("key", "value"))
+
+
+def _columns_of_expression(scope: Scope, node: tree.Node, before: int, unnamed_before: int) -> Iterator[Output]:
+    """An expression without an alias, which the dialect names; in DuckDB with `COLUMNS(…)` inside, several."""
+    dialect = scope.reading.dialect
+    columns = node.find(c.Columns) if dialect.name == "duckdb" else None
+    if columns is not None:
+        yield from _expand_columns(scope, node, columns)
+        return
+    yield _value_named(scope, node, node, output_column_name(dialect, node, before + 1, unnamed_before))
 
 
 def _origin(node: tree.Node, value: Output) -> Output | None:

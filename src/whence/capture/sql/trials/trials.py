@@ -20,7 +20,7 @@ from whence.capture.sql.trials.generation.uses import read_uses
 from whence.capture.sql.trials.generation.values import Shape
 from whence.capture.sql.trials.inputs import input_shapes, input_table, make_pools
 from whence.capture.sql.trials.mutants import Mutant, changed_names, mutants_of
-from whence.capture.sql.trials.plans import Plan, plan_version
+from whence.capture.sql.trials.plans import MOST_STEPS, Plan, plan_version
 from whence.model.changes import Trial
 from whence.model.names import DatasetName
 
@@ -48,8 +48,9 @@ def _untried(base: ProjectCode, head: ProjectCode, datasets: Named) -> dict[Data
     """The datasets that cannot be executed for a reason of their own, if not all of them can be together."""
     try:
         _plan(base, head, datasets)
-    except NotTriedError:
-        pass
+    except NotTriedError as error:
+        if len(datasets) > MOST_STEPS:  # to plan each costs the square of the project
+            return dict.fromkeys(datasets, _not_tried(error))
     else:
         return {}
     found = {}
