@@ -33,7 +33,7 @@ HOUR = 3_600_000_000
 NOW = 10 * HOUR
 CRM, FEATURES, MODEL = DatasetName("raw", "crm.customers"), DatasetName("ml", "features"), DatasetName("ml", "churn")
 EMAIL, SPENT = FieldName(CRM, "email"), FieldName(CRM, "spent")
-KEY, MEAN = FieldName(FEATURES, "key"), FieldName(FEATURES, "mean")
+KEY, MEAN, RICH = (FieldName(FEATURES, name) for name in ("key", "mean", "rich"))
 
 
 def made(source: Node, target: Node, expression: str, *, masking: bool = False) -> Edge:
@@ -61,9 +61,13 @@ def ran(number: int, job: str, source: dict[str, Any], target: DatasetName, *edg
     return json.dumps(run_event(number * HOUR, RunState.COMPLETE, run, inputs=[source], outputs=[out])).encode()
 
 
-BUILD = (made(EMAIL, KEY, "sha2(email, 256)", masking=True), made(SPENT, MEAN, "avg(spent)"))
+BUILD = (
+    made(EMAIL, KEY, "sha2(email, 256)", masking=True),
+    made(SPENT, MEAN, "avg(spent)"),
+    made(SPENT, RICH, "spent > 100"),
+)
 IS_MODEL = {"datasetType": facet("DatasetTypeDatasetFacet", datasetType="MODEL")}
-TRAIN = (made(KEY, MODEL, "fit()"), made(MEAN, MODEL, "fit()"))
+TRAIN = tuple(made(one, MODEL, "fit()") for one in (KEY, MEAN, RICH))
 PROMOTION = PromotionRecord(verdict="pass", node=str(MODEL))
 BODIES = [
     ran(1, "build", raw("int"), FEATURES, *BUILD),
@@ -97,6 +101,7 @@ def test_the_card_of_a_model(place: tuple[Engine, Path], capsys: pytest.CaptureF
     assert {node: one["origins"] for node, one in features.items()} == {
         str(KEY): [str(EMAIL)],
         str(MEAN): [str(SPENT)],
+        str(RICH): [str(SPENT)],
     }
     assert [one["grade"] for one in features[str(KEY)]["labels"]] == ["pseudonymous"]
     assert features[str(MEAN)]["labels"] == []

@@ -80,13 +80,15 @@ class SensitivityQuestion:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledGraph:
     """The labels of every node around a root, those of its own columns (`own`) among them, in order; `flows`: how much
-    passes along each edge at most. The rest is as in `Sensitivity`.
+    passes along each edge at most; `direct`: those by which values are made, and not only rows chosen. The rest is as
+    in `Sensitivity`.
     """
 
     root: Node
     own: frozenset[Node]
     labels: tuple[Label, ...]
     flows: Widths
+    direct: frozenset[tuple[Node, Node]]
     sources: tuple[Node, ...]
     gaps: tuple[Node, ...]
     completeness: Completeness
@@ -139,6 +141,7 @@ def label_graph(graph: Graph, root: Node, question: SensitivityQuestion) -> Labe
         own=own,
         labels=tuple(sorted(labels, key=lambda one: one.order)),
         flows=ways[0],
+        direct=frozenset((one.source, one.target) for one in found if _is_direct(one)),
         sources=tuple(sorted(marked, key=str)),
         gaps=tuple(sorted(names_of(walk, {key.owner for key in gaps}).values(), key=str)),
         completeness=completeness(walk, has_gaps=bool(gaps)),
@@ -180,6 +183,10 @@ def _ways(walk: Traversal, names: Mapping[int, Node]) -> Iterator[Way]:
     """How values pass between nodes."""
     walk.read(walk.depth)
     return map(way_of, assemble_edges(walk, walk.links, (), names).edges)
+
+
+def _is_direct(way: Way) -> bool:
+    return not way.how or any(one.type != "INDIRECT" for one in way.how)
 
 
 def widths_of(ways: Iterable[Way]) -> tuple[Widths, Widths]:

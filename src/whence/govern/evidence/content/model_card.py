@@ -8,15 +8,13 @@ from whence.govern.evidence.content.lineage import PackLineage
 from whence.govern.evidence.content.sources import Sources
 from whence.model.graph import Direction
 from whence.model.names import FieldName, Node
-from whence.model.sensitivity import Grade
 from whence.query.answers.instants import instant
 from whence.query.answers.values import Question, dataset_of
 from whence.query.diagnosis.diagnosis import diagnose
 from whence.query.history.changes.period import Period
 from whence.query.rendering.diagnosis import cause_document
 from whence.query.rendering.timeline import not_known_document
-from whence.query.sensitivity.labels import Label, SensitivityQuestion, label_graph
-from whence.query.sensitivity.propagation import Widths
+from whence.query.sensitivity.labels import Label, LabelledGraph, SensitivityQuestion, label_graph
 
 Json = dict[str, Any]
 Ends = tuple[Node, Node]
@@ -46,7 +44,7 @@ def make_card(
     training = [one for one in runs["runs"] if str(root) in one["outputs"]]
     training.sort(key=lambda one: (one["ended_at"] or "", one["run"]), reverse=True)
     found_labels = label_graph(sources.graph, root, SensitivityQuestion(direction=Direction.UPSTREAM, range=question))
-    labels, edges = found_labels.labels, _edges(root, found_labels.flows)
+    labels, edges = found_labels.labels, _edges(root, found_labels)
     return {
         "model": next(one for one in facts["facts"] if one["node"] == str(root)),
         "training": training,
@@ -93,9 +91,9 @@ def _origins(start: Node, edges: Iterable[Ends]) -> set[Node]:
     return {node for node in seen if node not in sources}
 
 
-def _edges(root: Node, flows: Widths) -> list[Ends]:
-    """The edges into the model, and upstream of them those on which values pass: no joins and filters."""
-    return [ends for ends, grade in flows.items() if grade > Grade.INFLUENCED or _is_of(ends[1], root)]
+def _edges(root: Node, found: LabelledGraph) -> list[Ends]:
+    """The edges into the model, and upstream of them those by which values are made: no joins and filters."""
+    return [ends for ends in found.flows if ends in found.direct or _is_of(ends[1], root)]
 
 
 def _label_document(one: Label) -> Json:
