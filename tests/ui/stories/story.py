@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from ui.stories.datasets import (
@@ -36,11 +37,14 @@ from ui.stories.datasets import (
     WAREHOUSE,
 )
 from ui.stories.quality import checks_of, metrics_of
+from whence.capture.table_versions.events import record_event
+from whence.capture.table_versions.records import TableVersion
 from whence.govern.assertions import set_contract
 from whence.model.events import RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.openlineage.write import column_lineage, dataset, dataset_event, facet, own_facet, run_event
+from whence_client.events.datasets import Dataset
 
 HOUR = 3_600_000_000
 NOW = time.time_ns() // 1_000
@@ -374,6 +378,14 @@ def _assertions_by_people() -> Iterable[dict[str, Any]]:
             "whence_tier": own_facet("TierFacet", tier=1),
         },
     )
+    for version, operation, rows in (("6", "WRITE", 1_200), ("7", "OPTIMIZE", None)):
+        at = datetime.fromtimestamp((NOW - (36 - int(version)) * HOUR) / 1e6, UTC)
+        table = Dataset(TICKETS.namespace, TICKETS.name)
+        yield record_event(
+            TableVersion(
+                table=table, version=version, at=at, operation=operation, has_new_data=rows is not None, rows=rows
+            )
+        )
     yield dataset_event(
         NOW - 29 * HOUR,
         MODEL,

@@ -80,6 +80,8 @@ export type TwinsReport = Schemas["TwinsDocument"];
 export type Unfinished = Schemas["UnfinishedRun"];
 export type Verified = Schemas["Verification"];
 export type Version = Schemas["Version"];
+export type DatasetVersion = Schemas["VersionOfDataset"];
+export type DatasetVersions = Schemas["VersionsOfDataset"];
 
 /** An answer to a question about the graph. */
 export type Envelope<Data> = Omit<Schemas["Envelope_Lineage_"], "data"> & { data: Data };

@@ -22,6 +22,7 @@ import { MeasurementHistory } from "./node/MeasurementHistory";
 import { LineageBaseline } from "./node/LineageBaseline";
 import { Neighbours } from "./node/Neighbours";
 import { NodeHistory } from "./node/NodeHistory";
+import { TableVersions } from "./node/TableVersions";
 import { Schema } from "./node/Schema";
 import { NotFound } from "./NotFound";
 
@@ -97,6 +98,7 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
             )}
             {kind !== "job" && <CheckHistory node={box} asOf={asOf} />}
             {kind !== "job" && <MeasurementHistory node={box} asOf={asOf} />}
+            {kind === "dataset" && <TableVersions node={one.node} />}
             <NodeHistory node={box} />
           </div>
           <aside>

@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 from capture.bi.expected import found_lines, read_expected
 from capture.bi.metabase.replay import Replay, replaying
 from fixtures.captured_lineage import dataset_edges, store_events
+from whence.capture.bi.metabase.reports import Answers, Server
 from whence.capture.bi.metabase.source import capture
 from whence.capture.bi.reports import DASHBOARD, Found
 from whence.errors import SourceError
@@ -105,6 +106,13 @@ def test_a_server_that_refuses_is_a_sentence(replay: Replay, monkeypatch: pytest
     monkeypatch.delenv("WHENCE_METABASE_KEY")
     with pytest.raises(SourceError, match="set WHENCE_METABASE_KEY, WHENCE_METABASE_USER, WHENCE_METABASE_PASSWORD"):
         replay.server.read()
+
+
+def test_what_was_refused_is_listed_in_one_order_in_every_process() -> None:
+    names = {f"dashboard/{number}" for number in range(20)}
+    answers = Answers(cards=(), dashboards=(), databases=(), metadata=(), refused=frozenset(names))
+    found = Server(answers, "metabase://host", "http://host", {}).reports(datetime(2026, 11, 20, tzinfo=UTC))
+    assert list(found.gaps) == sorted(names)
 
 
 def test_a_missing_address_is_a_sentence() -> None:

@@ -48,7 +48,7 @@ class Server:
         charts = {key: self._card(one, catalog, cards) for key, one in listed.items()}
         dashboards = tuple(self._dashboards(charts))
         at = max((one.updated for one in (*charts.values(), *dashboards) if one.updated), default=now)
-        gaps = {**self.gaps, **{one: f"the user may not see it: {one}" for one in self.answers.refused}}
+        gaps = {**self.gaps, **{one: f"the user may not see it: {one}" for one in sorted(self.answers.refused)}}
         return Found(reports=(*charts.values(), *dashboards), gaps=gaps, at=at, unread=self.answers.refused)
 
     def _name(self, kind: str, one: Json) -> DatasetName:

@@ -42,7 +42,7 @@ class Server:
         charts = {int(one["id"]): self._chart(one) for one in self.answers.charts}
         dashboards = tuple(self._dashboards(charts))
         at = max((one.updated for one in (*charts.values(), *dashboards) if one.updated), default=now)
-        gaps = {**self.gaps, **{one: f"the user may not see it: {one}" for one in self.answers.refused}}
+        gaps = {**self.gaps, **{one: f"the user may not see it: {one}" for one in sorted(self.answers.refused)}}
         return Found(reports=(*charts.values(), *dashboards), gaps=gaps, at=at, unread=self.answers.refused)
 
     def _chart(self, chart: Json) -> Report:
