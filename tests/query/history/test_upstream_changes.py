@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from fixtures.stores_of_events import apply_bodies
 from query.worlds.revenue_story import (
+    CHANGED,
     CLEAN,
     COUPON,
     EVENTS,
@@ -25,11 +26,13 @@ from query.worlds.revenue_story import (
     SINCE,
     TOTAL,
     events_of,
+    reported,
     run_name,
 )
 from whence.cli.commands.app import app
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.model.access import Grant, Role, Viewer
+from whence.model.events import RunState
 from whence.model.names import FieldName, JobName, Node
 from whence.query.answers.values import Question
 from whence.query.history.changes import transitions
@@ -97,7 +100,14 @@ def test_a_column_has_the_changes_on_its_own_way_and_of_its_own_environment(stor
     found = ask(store)
     assert sorted(rows_of(found), key=str) == sorted(TIMELINE, key=str)
     assert [one.time for one in found.changes] == sorted((one.time for one in found.changes), reverse=True)
-    assert (found.datasets, found.jobs) == (4, 2)
+    assert (found.datasets, found.jobs) == (4, 3)
+
+
+def test_the_job_that_fills_a_source_and_reads_nothing_is_upstream_of_its_columns(store: Engine) -> None:
+    """No edge between columns is its: only the one to the dataset."""
+    apply_bodies(store, [*EVENTS, reported(INGEST, 20, RunState.FAIL, {}, {RAW: CHANGED})])
+    failed = [one for one in rows_of(ask(store)) if one not in TIMELINE]
+    assert failed == [(20, "run", "failed", INGEST, 3, (("COMPLETE", "FAIL"),))]
 
 
 def test_every_change_is_proven_by_its_event_run_and_producer(store: Engine) -> None:
@@ -163,7 +173,7 @@ def test_who_sees_one_namespace_learns_nothing_of_the_others(store: Engine) -> N
     assert "spark-prod" not in text
     assert not any(one.time // HOUR == 12 for one in found.changes)
     reasons = {one.reason: one.total for one in found.not_known}
-    assert reasons[Unknown.HIDDEN] == found.completeness.hidden_nodes == 2
+    assert reasons[Unknown.HIDDEN] == found.completeness.hidden_nodes == 3
     assert Unknown.CHECKS_WITHHELD in reasons
     assert found.completeness.stopped_by == "access"
 

@@ -153,7 +153,7 @@ const Causes = ({ of }: { of: IncidentDocument }) => (
           <div className="cause">
             <b>{words.incidents.probability(one.probability)}</b> <NodeLink id={one.node} />
           </div>
-          <ul className="slos breaks evidence">
+          <ul className="slos breaks cause-evidence">
             {one.evidence.toReversed().map((each) => (
               <li key={`${each.time} ${each.kind} ${each.text}`}>
                 <span className="quiet">

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from whence.model.graph import Direction, Grain
+from whence.model.graph import Direction, Grain, Hop
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.completeness import combine_completeness
@@ -19,6 +19,8 @@ from whence.query.traversal.traversal import Traversal
 
 MOST_NAMED = 20
 """Nodes that one statement about what is not known names: the nearest."""
+MOST_SOURCES = 10_000
+"""Edges to datasets of columns among which jobs without inputs are looked for."""
 CHECKED_FOR_GAPS = 100
 """Nearest nodes that are checked for gaps in column lineage."""
 
@@ -110,6 +112,17 @@ class _Found:
             self.names[id_] = name
             self.distances[id_] = min(self.distances.get(id_, depth), depth)
 
+    def add_source_jobs(self, walk: Traversal) -> None:
+        """Add the jobs that write the datasets of columns and read nothing: no edge between columns is theirs."""
+        hop = Hop(Direction.UPSTREAM, Grain.DATASET, walk.spec.question.at)
+        rows = walk.graph.edges(sorted(self.columns), hop, MOST_SOURCES)
+        sources = {row.far_id: self.distances[row.near_id] + 1 for row in rows if kind_of(row.far_id) is Kind.JOB}
+        hidden = walk.graph.hidden(sources)
+        self.hidden |= hidden
+        for id_, name in walk.graph.nodes(sorted(sources.keys() - hidden)).items():
+            if isinstance(name, JobName):
+                self._describe([id_], name, sources[id_])
+
     def add_gaps(self, walk: Traversal) -> None:
         """Add the nodes at which column lineage ends, of the nearest ones."""
         nearest = sorted(walk.depth, key=lambda id_: (walk.depth[id_], id_))[:CHECKED_FOR_GAPS]
@@ -129,6 +142,8 @@ def scope_of(graph: Graph, root: Node, question: Question, times: Sequence[int |
             found.add_gaps(walk)
         walk.add_jobs()
         found.add(walk)
+        if walk.spec.grain is Grain.FIELD:
+            found.add_source_jobs(walk)
         several.append(completeness(walk, has_gaps=bool(found.gaps)))
     return Scope(
         root=root,
