@@ -10,13 +10,17 @@ from dataclasses import replace
 from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import counts_each_row
-from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import without_frames
+from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_unique
+from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import count_known
+from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import number_rows
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import without_shift
 from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter, decide_values
 from whence.capture.sql.fingerprint.normal_forms.sources.equal_columns import read_one_of_equal
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import anti_joins, semi_joins
+from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
+from whence.capture.sql.fingerprint.normal_forms.sources.lookups import look_up
 from whence.capture.sql.fingerprint.normal_forms.sources.missing_rows import with_existence
 from whence.capture.sql.fingerprint.normal_forms.sources.missing_sides import order_missing_sides
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import (
@@ -25,6 +29,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import (
     normalize_joins,
 )
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import join_scalars, join_totals
+from whence.capture.sql.fingerprint.normal_forms.sources.union_filters import filter_branches
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.values.known import known_values
 from whence.capture.sql.fingerprint.row_identity import normalize_sources
@@ -38,8 +43,11 @@ def close_block(
 
     `in_values`: the values are those of a complete query, so that total subqueries in them may become joins.
     """
-    block, values = join_scalars(store, _normalize_conditions(store, block), values, close_block, in_values)
+    block, values = join_laterals(store, block, values, close_block)
+    block, values = filter_branches(store, _normalize_conditions(store, block), values, close_block)
+    block, values = join_scalars(store, block, values, close_block, in_values)
     block = normalize_joins(store, join_totals(block), values, close_block)
+    block, values = look_up(store, block, values)
     block, values = filter_right_sides(store, block, values, close_block)
     block, values = inner_views(store, block, values)
     block, values = normalize_sources(store, _normalize_conditions(store, block), values)
@@ -48,6 +56,8 @@ def close_block(
     values = _without_frames(store, block, values)
     values = known_values(store, block.conditions, values, block.sources)
     values = _order_sides(store, block, values)
+    conditions = [count_known(store, block.sources, one) for one in block.conditions]
+    block = replace(block, conditions=conditions)
     block = replace(block, conditions=_without_certain(store, block))
     block, values = _read_one_of_equal(store, block, values)
     block = replace(block, conditions=merge_equalities(store, block.conditions))
@@ -77,15 +87,10 @@ def _order_sides(store: Formulas, block: Block, values: Sequence[Formula]) -> li
 
 
 def _without_frames(store: Formulas, block: Block, values: Sequence[Formula]) -> list[Formula]:
-    """The values without frames that say nothing, since the rows are those of one source with a key."""
-    if len(block.sources) != 1 or not any(value.has_window for value in values):
+    """The values without frames and ranks that say nothing, since no two rows are equal in their order."""
+    if not any(value.has_window for value in values):
         return list(values)
-    if not all(map(_keeps_rows, block.outer_joins)):
-        return list(values)
-    (only,) = block.sources
-    found = [key for key in unique_keys(rows_of(only)) if key.is_complete]
-    keys = [[store.push(column, only) for column in key.columns] for key in found]
-    return [without_frames(store, keys, value) for value in values]
+    return [number_rows(store, lambda columns: is_unique(store, block, columns), value) for value in values]
 
 
 def _normalize_conditions(store: Formulas, block: Block) -> Block:

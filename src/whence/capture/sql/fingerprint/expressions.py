@@ -78,12 +78,12 @@ class Expressions:
         """The conditions of an AND, without those that are always true."""
         value = self.value(scope, node)
         parts = [part for part in value.args if isinstance(part, Formula)] if value.op == "and" else [value]
-        return [self._matched(part) for part in parts if part is not self.true]
+        return [self.matched(part) for part in parts if part is not self.true]
 
-    def _matched(self, condition: Formula) -> Formula:
-        """A condition of a filter with EXISTS in place of IN, outside of NOT: NULL counts as false there."""
+    def matched(self, condition: Formula) -> Formula:
+        """A condition of a filter or a CASE with EXISTS in place of IN, outside of NOT: NULL counts as false there."""
         if condition.op in ("and", "or"):
-            return connect(self.store, condition.op, [self._matched(part) for part in formulas_of(condition)])
+            return connect(self.store, condition.op, [self.matched(part) for part in formulas_of(condition)])
         return self.matches.get(condition, condition)
 
     @property

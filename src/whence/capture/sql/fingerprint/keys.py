@@ -64,9 +64,18 @@ def partition_of(window: Formula) -> tuple[Formula, ...] | None:
     name, place = function_of(window), window.args.index(sets[0])
     is_unordered = len(after) == 1 and not after[0].args and name in _OF_ALL_ROWS
     is_plain = all(arg in ("OVER",) for arg in window.args[place:] if isinstance(arg, str))
-    if not is_plain or not (is_unordered or (is_whole and name in _OF_ALL_ROWS | _OF_ONE_ROW)):
+    is_first = len(after) == 1 and name == "firstvalue"
+    if not is_plain or not (is_unordered or is_first or (is_whole and name in _OF_ALL_ROWS | _OF_ONE_ROW)):
         return None
     return tuple(arg for arg in sets[0].args if isinstance(arg, Formula))
+
+
+def total_of(window: Formula) -> Formula | None:
+    """The aggregate that a window function computes over all rows of each partition; None for another one."""
+    place = window.args.index("aggregate") if "aggregate" in window.args else 0
+    if not place or partition_of(window) is None or window.args[0] not in _OF_ALL_ROWS:
+        return None
+    return window.store.make("aggregate", *window.args[:place])
 
 
 def _keys_of_block(rows: Formula) -> Iterator[RowKey]:

@@ -44,6 +44,8 @@ class RelationMeanings:
     def __init__(self, store: Formulas, models: Mapping[Table, Model], functions: Mapping[str, str]) -> None:
         self.store = store
         self.models = models
+        self.recursions = 0
+        """The number of recursive queries around the one that is read."""
         self.expressions = Expressions(store, self.rows_of, self.exists_in, self.matching_rows, functions)
 
     def rows_of(self, scope: Scope, node: tree.Node) -> tuple[Formula, list[Formula]]:
@@ -231,14 +233,18 @@ class RelationMeanings:
         return with_meaning(relation, outputs, Meaning(Block([instance]), (), branches, is_distinct))
 
     def placeholder(self, name: str, relation: Relation) -> Relation:
-        return self.named_rows(relation, self.store.make("recursion", name))
+        """The rows of a recursive query inside of it. Its name does not matter: a nested one has another number."""
+        self.recursions += 1
+        return self.named_rows(relation, self.store.make("recursion", self.recursions))
 
     def recursive(self, name: str, node: tree.Node, branches: list[Relation], relation: Relation) -> Relation:
+        number = self.recursions
+        self.recursions -= 1
         closed = [self.close(branch) for branch in branches]
-        closed = with_whole_days(self.store, self.store.make("recursion", name), closed)
+        closed = with_whole_days(self.store, self.store.make("recursion", number), closed)
         made = [self.store.make("branch", rows, self.store.make("list", *values)) for rows, values in closed]
         kind = "all" if node.args.get(tree.DISTINCT) is False else "distinct"
-        return self.named_rows(relation, self.store.make("recursive", kind, name, self.store.make("bag", *made)))
+        return self.named_rows(relation, self.store.make("recursive", kind, number, self.store.make("bag", *made)))
 
 
 def _members(value: Formula) -> list[Formula]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
-from whence.capture.sql.fingerprint.keys import first_windows, partition_of, unique_keys
+from whence.capture.sql.fingerprint.keys import first_windows, partition_of, total_of, unique_keys
 from whence.capture.sql.provenance.formulas import PUSHED_SIZE, ROW_BOUND, Formula, Formulas
 
 Change = Callable[[Formula], Formula]
@@ -26,10 +26,34 @@ Found = tuple[list[Formula], list[Formula], Change]
 
 
 def _changes(store: Formulas, block: Block) -> Iterator[Found]:
+    yield from _limits(store, block)
     yield from (_first_rows(store, block, *found) for found in _first_conditions(block))
     for rows in {rows_of(one) for one in block.sources} if len(block.sources) > 1 else ():
         if not rows.is_open and not rows.is_volatile:
             yield from _repeated(store, block, [one for one in block.sources if rows_of(one) is rows])
+
+
+def _limits(store: Formulas, block: Block) -> Iterator[Found]:
+    """`row_number() OVER (ORDER BY …) <= 3` of all rows of a source as LIMIT 3: ties are broken by chance in both."""
+    for condition in block.conditions:
+        parts = [arg for arg in condition.args if isinstance(arg, Formula)] if condition.op == "lte" else []
+        match (*parts[:1], *(arg for part in parts[:1] for arg in part.args if part.op == "of"), *parts[1:]):
+            case (_, Formula() as source, Formula(op="window") as window, Formula(op="number") as last):
+                is_number = str(last.args[0]).isdigit() and source in block.sources and not rows_of(source).is_open
+                order = _order_of_all(window) if is_number else None
+                if order is not None:
+                    limit = store.make("limit", "expression", last)
+                    limited = store.instance(store.make("limit", rows_of(source), order, limit))
+                    sources = [limited if one is source else one for one in block.sources]
+                    yield sources, [one for one in block.conditions if one is not condition], _replaced(source, limited)
+
+
+def _order_of_all(window: Formula) -> Formula | None:
+    """The order in which ROW_NUMBER numbers all rows; None for another window function."""
+    match window.args:
+        case ("rownumber", Formula(op="set", args=()), Formula(op="list", args=(_, *_)) as order, "OVER"):
+            return order
+    return None
 
 
 def _first_conditions(block: Block) -> Iterator[tuple[Formula, Formula, Formula]]:
@@ -75,6 +99,8 @@ def first_value(
     if value is number:
         return store.make("number", "1")
     partition = partition_of(value)
+    if partition is not None and set(partition) == set(keys) and (total := total_of(value)) is not None:
+        return total
     if partition is not None and set(partition) <= set(keys):
         return store.make("aggregate", "anyvalue", "this", value)
     if value.op in ROW_BOUND or value.size > PUSHED_SIZE or value.is_volatile:

@@ -3,11 +3,18 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
-from whence.capture.sql.fingerprint.keys import unique_keys
-from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import sum_of_some
-from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import FixedValues, any_of, needless_keys
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count, sum_of_some
+from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
+    FixedValues,
+    any_of,
+    is_unique,
+    needless_keys,
+    total_of_partition,
+)
+from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import Flags, repeating_aggregates
+from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known, normalize_filter, rejects_null
@@ -16,6 +23,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters impor
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups, without_joined_groups
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
+from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere, first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree
@@ -43,12 +51,8 @@ class Rows:
 
     @property
     def is_distinct(self) -> bool:
-        """Whether the rows differ anyway: the select list has all keys of the one grouped source."""
-        if len(self.block.sources) != 1 or self.block.outer_joins:
-            return False
-        (only,) = self.block.sources
-        keys = [key.columns for key in unique_keys(rows_of(only)) if key.is_complete]
-        return any(all(self.store.push(one, only) in self.lists["values"] for one in columns) for columns in keys)
+        """Whether the rows differ anyway: the select list has a key of each source, or what fixes one."""
+        return is_unique(self.store, self.block, self.lists["values"])
 
     def filter(self, clause: str) -> None:
         self.block.conditions += self.lists.pop(clause, ())
@@ -60,6 +64,7 @@ class Rows:
         `is_plain`: each row is in one group.
         """
         if is_plain and "keys" not in self.lists:
+            self._write_flags(has_rows=False)
             self._share_filter()
         self._simplify_aggregates(keys if is_plain else [])
         if is_plain and keys:
@@ -67,6 +72,7 @@ class Rows:
             self._normalize_joins(keys)
             keys = self._open_groups(keys)
             self._lift_conditions(frozenset(keys))
+        self._write_flags(has_rows=is_plain and bool(keys))
         used = [join for join in self.block.outer_joins if self._is_used(join, keys)]
         if len(used) < len(self.block.outer_joins):
             self._bind_aggregates()
@@ -74,17 +80,28 @@ class Rows:
         self.wrap(make_rows, windows=True)
         self.block.conditions += self.lists.pop("lifted", ())
 
+    def _write_flags(self, has_rows: bool) -> None:
+        flags = Flags(self.store, has_rows, normalize_filter(self.store, self.block.conditions))
+        self.lists = {name: [*map(flags.change, values)] for name, values in self.lists.items()}
+
     def _without_fixed_keys(self, keys: list[Formula]) -> list[Formula]:
         """Grouping keys that the other ones fix are any value of their group."""
         gone = needless_keys(self.store, keys)
         flat = [value for values in self.lists.values() for value in values]
         if not gone or any(_reads_inside(value, frozenset(gone)) for value in flat):
             return keys
-        change = any_of(self.store, gone)
         kept = [key for key in keys if key not in gone]
+        change = any_of(self.store, {key: self._value_of_group(key, frozenset(kept)) for key in gone})
         self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
         self.lists["keys"] = kept
         return kept
+
+    def _value_of_group(self, key: Formula, kept: frozenset[Formula]) -> Formula:
+        """A key that the other ones fix, over their groups: a total of its partition, if this is the whole group."""
+        own = frozenset(self.block.instances())
+        is_whole = own == {key.args[0]} and all(is_on_keys(one, kept, own) for one in self.block.conditions)
+        total = total_of_partition(self.store, key, kept) if is_whole else None
+        return total if total is not None else self.store.make("aggregate", "anyvalue", "this", key)
 
     def _share_filter(self) -> None:
         """A filter of all aggregates of a total is one of its rows."""
@@ -102,7 +119,7 @@ class Rows:
     def _open_groups(self, keys: list[Formula]) -> list[Formula]:
         """Without aggregates, groups of groups are groups of their rows. Returns the keys over these."""
         flat = [*keys, *(value for values in self.lists.values() for value in values)]
-        if any(_counts_repetition(one) for value in flat for one in aggregates_of(value)):
+        if any(_counts_repetition(one) for value in flat for one in repeating_aggregates(value)):
             return keys
         block, found = without_groups(self.store, self.block, flat)
         self.block, found = without_joined_groups(self.store, block, found, close_block)
@@ -117,7 +134,12 @@ class Rows:
         fixed = FixedValues(self.store, replace(self.block, conditions=conditions), keys)
 
         def simplify(part: Formula) -> Formula:
-            part = fixed.simplify(part)
+            part = extreme_inside(self.store, fixed.simplify(part))
+            match part.args:
+                case ("anyvalue", "this", Formula(op="of") as value) if keys:
+                    part = self._value_of_group(value, frozenset(keys))
+            if part.op != "aggregate":
+                return rebuild(self.store, part, simplify)
             match part.args:
                 case ("max" | "min" | "anyvalue", "this", Formula() as value) if value in keys:
                     return value
@@ -128,6 +150,12 @@ class Rows:
                 ):
                     total = self.store.make("aggregate", "sum", "this", value)
                     return total if is_known(conditions, value) else make_coalesce(self.store, [total, zero])
+                case ("count", Formula(op="distinct") as distinct) if (
+                    keys
+                    and (only := distinct_value(distinct)) is not None
+                    and is_unique(self.store, replace(self.block, conditions=conditions), [*keys, only])
+                ):
+                    return simplify(make_count(self.store, only))
                 case ("count", Formula() as value) if any(rejects_null(one, value) for one in conditions):
                     return self.store.make("aggregate", "count", self.store.make("star"))
             return part

@@ -133,7 +133,7 @@ class _Observer:
         if isinstance(move.meaning, Meaning) and _is_whole(node):
             values = [self._inserted(node, self._formula(output)) for output in outputs]
             rows, closed = close_block(self.store, move.meaning.block, [*values, *move.meaning.order])
-            rows = self._decorated(node, rows, grammar)
+            rows = self._decorated(node, rows, grammar, known)
         elif (changed := self._changed(reading, node)) is not None and {one.name for one in outputs} <= set(
             changed.columns
         ):
@@ -181,14 +181,18 @@ class _Observer:
             return self.store.make("statement", merge_text(node, grammar))
         return self.store.make("statement", _normal_text(node, text, grammar))
 
-    def _decorated(self, node: tree.Node | None, rows: Formula, grammar: str) -> Formula:
-        """INSERT's own clauses: partitions, conflicts, what is overwritten."""
+    def _decorated(self, node: tree.Node | None, rows: Formula, grammar: str, is_known: bool) -> Formula:
+        """INSERT's own clauses: partitions, conflicts, what is overwritten.
+
+        `is_known`: the columns of the table are known, so that BY NAME and positions lead to the same names.
+        """
         if not isinstance(node, c.Insert):
             return rows
+        named = (tree.BY_NAME,) if is_known else ()
         clauses = [
             (name, value)
             for name, value in sorted(node.args.items())
-            if value and name not in (tree.THIS, tree.EXPRESSION, tree.WITH, tree.RETURNING, "stored")
+            if value and name not in (tree.THIS, tree.EXPRESSION, tree.WITH, tree.RETURNING, "stored", *named)
         ]
         partition = tree.arg(tree.this(node), tree.PARTITION) if isinstance(tree.this(node), tree.Node) else None
         clauses += [("target_partition", partition)] if partition is not None else []

@@ -1,9 +1,10 @@
 """Values that the grouping keys fix: each row of a group has the same one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
-from whence.capture.sql.fingerprint.keys import partition_of, unique_keys
+from whence.capture.sql.fingerprint.keys import partition_of, total_of, unique_keys
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
 _ONE_OF: frozenset[str] = frozenset({"min", "max", "anyvalue"})
@@ -44,12 +45,16 @@ class FixedValues:
         if is_outer and not all(map(known.are_all_of, conditions)):
             return False
         return any(
-            key.columns and all(self._is_given(self.store.push(one, source), source, conditions) for one in key.columns)
+            key.columns
+            and all(
+                self._is_given(self.store.push(one, source), source, conditions, key.is_complete) for one in key.columns
+            )
             for key in unique_keys(rows_of(source))
         )
 
-    def _is_given(self, column: Formula, source: Formula, conditions: Sequence[Formula]) -> bool:
-        if column in self.keys:
+    def _is_given(self, column: Formula, source: Formula, conditions: Sequence[Formula], is_complete: bool) -> bool:
+        """Whether the keys fix a column of a key; rows with NULL in one that is not complete may be repeated."""
+        if column in self.keys and (is_complete or is_known(conditions, column)):
             return True
         for condition in conditions:
             if condition.op == "eq" and column in condition.args:
@@ -82,6 +87,14 @@ class FixedValues:
         return aggregate
 
 
+def is_unique(store: Formulas, block: Block, columns: Sequence[Formula]) -> bool:
+    """Whether no two rows of a block share the values of these columns: they fix one row of each of its sources."""
+    if not columns or any(join.kind != "left" or not join.right.is_plain for join in block.outer_joins):
+        return False
+    joined = (join.right.sources[0] for join in block.outer_joins)
+    return bool(block.sources) and FixedValues(store, block, columns).sources.issuperset((*block.sources, *joined))
+
+
 def needless_keys(store: Formulas, keys: Sequence[Formula]) -> list[Formula]:
     """The keys that are window functions of a partition that the other keys fix."""
     rest = [key for key in keys if not _is_window(key)]
@@ -94,13 +107,22 @@ def _is_window(key: Formula) -> bool:
     return key.op == "of" and isinstance(key.args[1], Formula) and key.args[1].op == "window"
 
 
-def any_of(store: Formulas, gone: Sequence[Formula]) -> Callable[[Formula], Formula]:
-    """What becomes of values over groups if some keys are any value of their group instead."""
+def total_of_partition(store: Formulas, key: Formula, keys: frozenset[Formula]) -> Formula | None:
+    """The aggregate that a window function computes over a partition by just these keys; None for another one."""
+    source, window = (arg for arg in key.args if isinstance(arg, Formula))
+    partition, total = partition_of(window), total_of(window)
+    if partition is None or total is None or {store.push(one, source) for one in partition} != keys:
+        return None
+    return store.rebuild(total, lambda part: store.push(part, source))
+
+
+def any_of(store: Formulas, gone: Mapping[Formula, Formula]) -> Callable[[Formula], Formula]:
+    """What becomes of values over groups if some keys are a value of their group instead."""
     memo: dict[Formula, Formula] = {}
 
     def visit(value: Formula) -> Formula:
         if value in gone:
-            return store.make("aggregate", "anyvalue", "this", value)
+            return gone[value]
         if not value.is_open or value.op == "aggregate" or value.op in BINDERS:
             return value
         if value not in memo:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.fingerprint.row_identity import Change
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -33,7 +34,7 @@ def change_aggregates(store: Formulas, change: Change) -> Change:
         if not value.has_aggregate:
             return value
         if value not in memo:
-            memo[value] = change(value) if value.op == "aggregate" else store.rebuild(value, visit)
+            memo[value] = change(value) if value.op == "aggregate" else rebuild(store, value, visit)
         return memo[value]
 
     return visit

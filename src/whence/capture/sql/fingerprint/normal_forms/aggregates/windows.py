@@ -1,14 +1,16 @@
 """Frames and directions of windows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
-from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.formulas import Argument, Formula, Formulas
 
+_OF_ONE_ROW = frozenset({"min", "max", "anyvalue", "firstvalue", "lastvalue"})
+"""Functions that give the value of a frame of one row, which may be NULL."""
 _UNORDERED = frozenset({"sum", "count", "min", "max", "avg", "logicalor", "logicaland"})
 """Aggregates for which the order of their values says nothing."""
 
@@ -26,6 +28,9 @@ def frame_of(store: Formulas, spec_text: str) -> Formula | None:
     text = re.sub(r"\s+", " ", spec_text.upper()).strip()
     if re.fullmatch(r"(ROWS|RANGE) BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", text):
         return store.make("frame", "whole")
+    row = re.fullmatch(r"ROWS BETWEEN (\d{1,6}) (PRECEDING|FOLLOWING) AND \1 \2", text)
+    if row is not None:
+        return store.make("frame", "row", int(row[1]) * (1 if row[2] == "PRECEDING" else -1))
     is_running = text in ("ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "ROWS UNBOUNDED PRECEDING")
     return store.make("frame", "running") if is_running else None
 
@@ -39,9 +44,10 @@ def make_window(
     rest: Sequence[str],
 ) -> Formula:
     """A window function. The order says nothing about all rows of a partition together, and its first value is the
-    least or the greatest one.
+    least or the greatest one. Rows of a partition have one value of its keys, so an order by one of them says nothing.
     """
-    order = [_without_sign(one) for one in order]
+    order = _needed_order(keys, order)
+    function, order, specs = _one_row(store, function, order, specs)
     name = function.args[0] if function.op == "aggregate" else ""
     is_whole = [spec.args for spec in specs] == [("whole",)]
     if name in _UNORDERED and is_whole:
@@ -57,6 +63,36 @@ def make_window(
         function = store.make("lag", *function.args[:2])
     made = store.make("window", *function.args, function.op, keys, store.make("list", *order), *specs, *rest)
     return made if default is None else make_coalesce(store, [made, default])
+
+
+def _needed_order(keys: Formula, order: Sequence[Formula]) -> list[Formula]:
+    """An order without the keys of the partition, and without values that it has already."""
+    found: dict[object, Formula] = {}
+    for one in map(_without_sign, order):
+        if one.args[-1] not in keys.args:
+            found.setdefault(one.args[-1], one)
+    return list(found.values())
+
+
+def _one_row(
+    store: Formulas, function: Formula, order: list[Formula], specs: Sequence[Formula]
+) -> tuple[Formula, list[Formula], Sequence[Formula]]:
+    """Values of one row of the partition: LAG for a frame of one row, and FIRST_VALUE, for which it does not matter
+    where a frame ends that begins with the partition. `count(*)` of the rows so far numbers the rows.
+    """
+    frame = specs[0].args if len(specs) == 1 and specs[0].op == "frame" else ("default",) if not specs else ()
+    match (*function.args, *frame):
+        case (str() as name, "this", Formula() as value, "row", int() as distance) if name in _OF_ONE_ROW and distance:
+            if all(one.op == "ordered" for one in order):
+                turned = [*order] if distance > 0 else [_opposite(one) for one in order]
+                return store.make("lag", value, store.make("number", str(abs(distance)))), turned, []
+        case ("firstvalue", "this", Formula(), "running" | "whole"):
+            return function, order, []
+        case ("lastvalue", "this", Formula() as value, "whole") if all(one.op == "ordered" for one in order):
+            return store.make(function.op, "firstvalue", "this", value), [_opposite(one) for one in order], []
+        case ("count", Formula(op="star"), "running"):
+            return store.make("rownumber"), order, []
+    return function, order, specs
 
 
 def _own_default(function: Formula, order: Sequence[Formula]) -> Formula | None:
@@ -87,23 +123,65 @@ def _without_sign(ordered: Formula) -> Formula:
     return ordered.store.make("ordered", *flags, inside)
 
 
-def without_frames(store: Formulas, keys: Sequence[Sequence[Formula]], value: Formula) -> Formula:
-    """A value whose running windows have no frame, if no two rows of a partition are equal in their order.
+def number_rows(store: Formulas, is_unique: Callable[[Sequence[Formula]], bool], value: Formula) -> Formula:
+    """A value whose windows number rows instead of ranking or counting them, and whose running windows have no frame,
+    if no two rows of a partition are equal in their order.
 
-    `keys`: columns that no two rows share.
+    `is_unique`: whether no two rows share these values.
     """
 
     def change(part: Formula) -> Formula:
         if part.op != "window":
             return part
-        frames = [spec for spec in formulas_of(part) if spec.op == "frame" and spec.args == ("running",)]
-        partition, order = (one for one in formulas_of(part) if one.op in ("set", "list"))
-        fixed = {*formulas_of(partition), *(formulas_of(one)[-1] for one in formulas_of(order))}
-        if not frames or not any(fixed.issuperset(columns) for columns in keys):
+        frames = [spec for spec in formulas_of(part) if spec.op in ("frame", "windowspec")]
+        number = _numbering(store, part) if not frames else None
+        is_running = [spec.args for spec in frames] == [("running",)]
+        if number is None and not is_running:
             return part
+        place = next(place for place, arg in enumerate(part.args) if isinstance(arg, Formula) and arg.op == "set")
+        partition, order = (formulas_of(one) for one in part.args[place : place + 2] if isinstance(one, Formula))
+        if not is_unique([*partition, *(formulas_of(one)[-1] for one in order)]):
+            return part
+        if number is not None:
+            return store.make("window", *number, *part.args[place:])
         return store.make("window", *(arg for arg in part.args if arg is not frames[0]))
 
     return change_everywhere(store, change)(value)
+
+
+def _numbering(store: Formulas, window: Formula) -> tuple[Argument, ...] | None:
+    """ROW_NUMBER for a function that gives the same in an order without ties."""
+    match window.args:
+        case ("rank" | "denserank", *_) | ("count", Formula(op="star"), *_):
+            return (store.make("rownumber").op,)
+    return None
+
+
+def known_window(store: Formulas, window: Formula, is_known: Callable[[Formula], bool]) -> Formula:
+    """A window function over rows in which some values are not NULL: where NULLs would stand does not matter, and what
+    LAG finds is a value, so that `lag(x, 1, d)` is `coalesce(lag(x), d)`.
+    """
+    place = next(place for place, arg in enumerate(window.args) if isinstance(arg, Formula) and arg.op == "set")
+    order = window.args[place + 1]
+    assert isinstance(order, Formula)
+    found = [
+        store.make("ordered", *(arg for arg in one.args if arg != "nulls_first"))
+        if "nulls_first" in one.args and is_known(formulas_of(one)[-1])
+        else one
+        for one in formulas_of(order)
+    ]
+    args = (*window.args[: place + 1], store.make("list", *found), *window.args[place + 2 :])
+    match args[:place]:
+        case (Formula() as value, Formula() as offset, Formula() as default, "lag") if is_known(value) and _keeps_type(
+            value, default
+        ):
+            return make_coalesce(store, [store.make("window", value, offset, "lag", *args[place:]), default])
+    return store.make("window", *args)
+
+
+def _keeps_type(value: Formula, default: Formula) -> bool:
+    """Whether `coalesce` of both has the type of the first one."""
+    return default is value or default.op == "string" or integer_of(default) is not None
 
 
 def turn_lead(store: Formulas, function: Formula, order: Sequence[Formula]) -> tuple[Formula, list[Formula]]:

@@ -21,11 +21,25 @@ def as_filter(store: Formulas, condition: Formula) -> Formula:
             return _filter_negation(store, condition)
         case "coalesce" if len(parts) == 2 and parts[1].op == "boolean":
             return _or_missing(store, parts[0], parts[1].args[0] == "true")
-        case "case" if [part.args[:1] for part in parts[1:]] == [("true",), ("false",)]:
-            return as_filter(store, parts[0])
+        case "case" if all(part.op in ("boolean", "null") for part in (*parts[1:-1:2], parts[-1])):
+            return _filter_case(store, condition)
         case "nullsafeeq" | "nullsafeneq":
             return _filter_null_safe(store, condition)
     return condition
+
+
+def _filter_case(store: Formulas, condition: Formula) -> Formula:
+    """A CASE that is true, false or NULL: one of the branches that are true applies, and none before it."""
+    *branches, default = formulas_of(condition)
+    true = store.make("boolean", "true")
+    found = store.make("boolean", str(default is true).lower())
+    for wanted, value in reversed(list(zip(branches[::2], branches[1::2], strict=True))):
+        applies = as_filter(store, wanted)
+        if value is true:
+            found = connect(store, "or", [applies, found])
+        elif found.args != ("false",):
+            found = connect(store, "and", [_or_missing(store, negate(store, applies), True), found])
+    return found
 
 
 def _or_missing(store: Formulas, value: Formula, is_kept: bool) -> Formula:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.ranges import with_ranges
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import normal_sides
-from whence.capture.sql.fingerprint.normal_forms.terms.days import day_bound, day_of_time, with_day
+from whence.capture.sql.fingerprint.normal_forms.terms.days import compared_days, day_bound, day_of_time, with_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import whole_bound
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -69,6 +69,9 @@ def negate(store: Formulas, value: Formula) -> Formula:
         return store.make("boolean", "false" if value.args[0] == "true" else "true")
     if value.op == "coalesce" and len(parts) == 2 and parts[1].op == "boolean":
         return store.make("coalesce", *(negate(store, part) for part in parts))
+    if value.op == "case" and all(one.op in ("boolean", "null") for one in (*parts[1:-1:2], parts[-1])):
+        values = {one: negate(store, one) for one in parts if one.op == "boolean"}
+        return store.rebuild(value, lambda part: values.get(part, part))
     return parts[0] if value.op == "not" else store.make("not", value)
 
 
@@ -78,6 +81,7 @@ def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> F
         operation, left, right = _SWAPPED[operation], right, left
     left, right = with_day(store, right, left), with_day(store, left, right)
     operation, left, right = day_bound(store, *whole_bound(store, operation, left, right))
+    operation, left, right = compared_days(store, operation, left, right)
     operation, left, right = day_of_time(store, *normal_sides(store, operation, left, right))
     if operation in _COMPUTED and (computed := compare_literals(operation, left, right)) is not None:
         return store.make("boolean", str(computed).lower())

@@ -8,7 +8,7 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.logic import is_cond
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import HIVE_FAMILY, Rule, given
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
-from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add
+from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, with_sign
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -32,7 +32,7 @@ def _count(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _filter(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    return make_filtered(e.store, e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION)))
+    return make_filtered(e.store, e.inside(scope, node), e.matched(e.value(scope, tree.arg(node, tree.EXPRESSION))))
 
 
 def _count_if(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -52,7 +52,8 @@ def _extreme(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     if set(given(node)) != {tree.THIS} or (isinstance(inside, c.Distinct) and not is_distinct):
         return e.store.make("aggregate", *e.parts(scope, node))
     value = e.value(scope, tree.items(inside)[0] if is_distinct else inside)
-    is_boolean = scope.reading.dialect.name in _ORDERED_BOOLEANS and is_condition(value)
+    is_boolean = is_condition(value) or type_of(value) == "boolean"
+    is_boolean = is_boolean and scope.reading.dialect.name in _ORDERED_BOOLEANS
     kind = {"max": "logicalor", "min": "logicaland"}[node.key] if is_boolean else node.key
     return e.store.make("aggregate", kind, tree.THIS, value)
 
@@ -73,14 +74,35 @@ def _extreme_by(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _within_group(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    return e.store.make("aggregate", *e.parts(scope, node))
+    """DuckDB's `percentile_cont(p) WITHIN GROUP (ORDER BY x)` is `quantile_cont(x, p)`, which leaves out NULL, too."""
+    share, items = tree.this(node), tree.items(tree.arg(node, tree.EXPRESSION))
+    is_quantile = isinstance(share, c.PercentileCont) and set(given(share)) == {tree.THIS} and len(items) == 1
+    is_ascending = bool(items) and isinstance(items[0], c.Ordered) and not tree.arg(items[0], "desc")
+    if scope.reading.dialect.name != "duckdb" or not is_quantile or not is_ascending:
+        return e.store.make("aggregate", *e.parts(scope, node))
+    return e.store.make("aggregate", "quantile", e.inside(scope, items[0]), e.inside(scope, share))
+
+
+def _quantile(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `quantile_cont(x, p)` of a literal p. `median(x)` is the one for 0.5 of all types that this takes."""
+    share = tree.arg(node, tree.EXPRESSION)
+    is_known = scope.reading.dialect.name == "duckdb" and set(given(node)) == {tree.THIS, tree.EXPRESSION}
+    if not is_known or not isinstance(share, c.Literal):
+        return e.store.make("aggregate", *e.parts(scope, node))
+    return e.store.make("aggregate", "quantile", e.inside(scope, node), e.value(scope, share))
+
+
+def _median(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    if scope.reading.dialect.name != "duckdb" or set(given(node)) != {tree.THIS}:
+        return e.store.make("aggregate", *e.parts(scope, node))
+    return e.store.make("aggregate", "quantile", e.inside(scope, node), e.store.make("number", "0.5"))
 
 
 def _sum(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """SUM: `0 - x` is `-x` in it, whatever digits the types of both have."""
+    """SUM: `0 - x` and `-1 * x` are `-x` in it, whatever digits the types of them have."""
     if set(given(node)) != {tree.THIS} or isinstance(tree.this(node), c.Distinct):
         return e.store.make("aggregate", *e.parts(scope, node))
-    return e.store.make("aggregate", "sum", tree.THIS, _without_zero(e.inside(scope, node)))
+    return e.store.make("aggregate", "sum", tree.THIS, _without_zero(with_sign(e.store, e.inside(scope, node))))
 
 
 def _without_zero(value: Formula) -> Formula:
@@ -104,4 +126,6 @@ RULES: Final[Mapping[str, Rule]] = {
     "filter": _filter,
     "countif": _count_if,
     "withingroup": _within_group,
+    "percentilecont": _quantile,
+    "median": _median,
 }

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
-from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case, make_extreme
-from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
+from whence.capture.sql.fingerprint.normal_forms.values.cases import coalesce_cases, make_case, make_extreme
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import tree
@@ -23,13 +22,13 @@ def _case(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         condition = e.value(scope, tree.this(branch))
         if operand is not None:
             condition = compare(e.store, "eq", e.value(scope, operand), condition)
-        branches.append((condition, e.value(scope, tree.arg(branch, tree.TRUE))))
+        branches.append((e.matched(condition), e.value(scope, tree.arg(branch, tree.TRUE))))
     return make_case(e.store, branches, _default(e, scope, tree.arg(node, tree.DEFAULT)))
 
 
 def _if(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     condition, value = e.inside(scope, node), e.value(scope, tree.arg(node, tree.TRUE))
-    return make_case(e.store, [(condition, value)], _default(e, scope, tree.arg(node, tree.FALSE)))
+    return make_case(e.store, [(e.matched(condition), value)], _default(e, scope, tree.arg(node, tree.FALSE)))
 
 
 def _default(e: "Expressions", scope: Scope, node: tree.Node | None) -> Formula:
@@ -37,11 +36,11 @@ def _default(e: "Expressions", scope: Scope, node: tree.Node | None) -> Formula:
 
 
 def _coalesce(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`coalesce`; of IN and false it is EXISTS, which is false where IN is NULL."""
     values = [e.value(scope, item) for item in (tree.this(node), *tree.items(node))]
-    match values:
-        case [Formula(op="case", args=(Formula() as condition, Formula(op="null"), Formula() as value)), default]:
-            return make_case(e.store, [(connect(e.store, "or", [condition, is_null(value)]), default)], value)
-    return make_coalesce(e.store, values)
+    if len(values) == 2 and values[1] is e.store.make("boolean", "false"):
+        values[0] = e.matched(values[0])
+    return coalesce_cases(e.store, values)
 
 
 def _decode(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

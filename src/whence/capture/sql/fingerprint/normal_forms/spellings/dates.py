@@ -10,11 +10,13 @@ from whence.capture.sql.fingerprint.normal_forms.values.casts import cast_to
 from whence.capture.sql.fingerprint.normal_forms.values.dates import (
     add_interval,
     days_between,
+    extract,
     is_shared_part,
     last_day,
     make_interval,
     month_of,
     part_of,
+    parts_between,
     truncated,
 )
 from whence.capture.sql.provenance.formulas import Formula
@@ -48,14 +50,14 @@ def _date_part(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     inside = e.inside(scope, node)
     if scope.reading.dialect.name in HIVE_FAMILY and tree.this(node).key == "tsordstodate" and _is_date(inside):
         (inside,) = (arg for arg in inside.args[:1] if isinstance(arg, Formula))
-    return e.store.make("extract", part_of(node.key), inside)
+    return extract(e.store, part_of(node.key), inside)
 
 
 def _extract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     part = part_of(str(tree.this(tree.this(node)))) if isinstance(tree.this(node), c.Var) else ""
     if not is_shared_part(scope.reading.dialect.name, part):
         return e.store.make(*e.parts(scope, node))
-    return e.store.make("extract", part, e.value(scope, tree.arg(node, tree.EXPRESSION)))
+    return extract(e.store, part, e.value(scope, tree.arg(node, tree.EXPRESSION)))
 
 
 def _interval(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -98,9 +100,11 @@ def _difference(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     if unit == "day" and scope.reading.dialect.name == "duckdb":
         last, first = day_of(e.store, last), day_of(e.store, first)
     is_days = unit == "day" and is_day(first) and is_day(last) and scope.reading.dialect.name == "duckdb"
-    if set(given(node)) - known or not is_days:
+    if set(given(node)) - known:
         return e.store.make(*e.parts(scope, node))
-    return days_between(e.store, first, last)
+    if scope.reading.dialect.name == "duckdb" and (parts := parts_between(e.store, unit, first, last)) is not None:
+        return parts
+    return days_between(e.store, first, last) if is_days else e.store.make(*e.parts(scope, node))
 
 
 def _from_parts(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

@@ -8,7 +8,7 @@ from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _
 from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_of
-from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, fold_numbers, minus
+from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, divide, minus, multiply
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.fingerprint.normal_forms.values.dates import add_interval, days_between, subtract_interval
 from whence.capture.sql.provenance.formulas import Formula
@@ -34,13 +34,8 @@ def _subtract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _divide(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """DuckDB's average as the quotient that it is; others divide whole numbers otherwise."""
+    """A quotient; a divisor that is NULL instead of zero is a test of the quotient."""
     left, right = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
-    match (left.op, *left.args, right.op, *right.args):
-        case ("aggregate", "sum", "this", Formula() as total, "aggregate", "count", Formula() as counted) if (
-            total is counted and total.op != "distinct" and scope.reading.dialect.name == "duckdb"
-        ):
-            return e.store.make("aggregate", "avg", "this", total)
     if scope.reading.dialect.name == "duckdb":
         left = _without_one(left)
     match (right.op, *right.args):
@@ -53,7 +48,7 @@ def _divide(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 def _quotient(e: "Expressions", scope: Scope, node: tree.Node, left: Formula, right: Formula) -> Formula:
     rest = [f"{name} {value}" for name, value in sorted(node.args.items()) if isinstance(value, bool) and value]
-    return e.store.make("div", left, right, *rest)
+    return divide(e.store, left, right, rest)
 
 
 def _without_one(value: Formula) -> Formula:
@@ -71,7 +66,7 @@ def _arithmetic(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         return e.store.make("plus", *parts)
     if any(part.op == "interval" for part in parts):
         return add_interval(e.store, parts)
-    return add(e.store, parts) if node.key == "add" else fold_numbers(e.store, "mul", parts)
+    return add(e.store, parts) if node.key == "add" else multiply(e.store, parts)
 
 
 def _negative(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

@@ -7,7 +7,7 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import ilike, like
-from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat
+from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat, plain_digits, split_whole
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import tree
@@ -81,11 +81,27 @@ def _letters(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         return inside if inside.op == node.key else e.store.make(*e.parts(scope, node))
     if inside.op == "trim" and len(inside.args) == 2 and isinstance(inside.args[1], Formula):
         return e.store.make("trim", inside.args[0], e.store.make(node.key, tree.THIS, inside.args[1]))
+    if inside.op == "splitpart" and (whole := split_whole(inside)) is not None:
+        changed = e.store.make(node.key, tree.THIS, whole)
+        return e.store.rebuild(inside, lambda part: changed if part is whole else part)
     return e.store.make(node.key, tree.THIS, inside)
+
+
+def _regular_expression(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """A function of a regular expression, in which DuckDB has several spellings of the class of digits."""
+    kind, *parts = e.parts(scope, node)
+    place = parts.index(tree.EXPRESSION) + 1 if tree.EXPRESSION in parts else 0
+    pattern = parts[place] if place else None
+    if scope.reading.dialect.name == "duckdb" and pattern is not None and pattern.op == "string":
+        parts[place] = e.store.make("string", plain_digits(str(pattern.args[0])))
+    return e.store.make(kind, *parts)
 
 
 RULES: Final[Mapping[str, Rule]] = {
     "concat": _concat,
+    "regexplike": _regular_expression,
+    "regexpreplace": _regular_expression,
+    "regexpextract": _regular_expression,
     "lower": _letters,
     "upper": _letters,
     "left": _left,

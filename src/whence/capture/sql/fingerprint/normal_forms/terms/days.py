@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -58,6 +58,48 @@ def with_day(store: Formulas, value: Formula, text: Formula) -> Formula:
 def without_midnight(text: str) -> str:
     """A time as a text, without the time if it is the first moment of a day."""
     return text[:10] if re.fullmatch(r"[ T]00:00(:00(\.0+)?)?", text[10:]) else text
+
+
+def moved_day(store: Formulas, value: Formula) -> Formula | None:
+    """`d + 14` for `d + INTERVAL 14 DAY` of a day, which is the midnight of that day. None for any other value."""
+    match (value.op, *value.args):
+        case ("date_plus", Formula() as day, Formula(op="interval", args=(int() as days, "day"))) if (
+            is_day(day) and date_of(day) is None and store.dialect in ("duckdb", "postgres") and days
+        ):
+            parts = formulas_of(day) if day.op == "add" else [day]
+            numbers = [one for one in map(integer_of, parts) if one is not None]
+            rest = [part for part in parts if integer_of(part) is None]
+            if len(rest) == 1 and (total := sum(numbers) + days):
+                return store.make("add", rest[0], store.make("number", str(total)))
+            return rest[0] if len(rest) == 1 else None
+    return None
+
+
+def compared_days(store: Formulas, operation: str, left: Formula, right: Formula) -> tuple[str, Formula, Formula]:
+    """A comparison of days, of which an interval of days makes midnights, and of the day of a time with one of them.
+
+    `d <= t` is `d <= CAST(t AS DATE)`, and `t < d` is `CAST(t AS DATE) < d`: a time is before a midnight exactly if its
+    day is before the day that begins then.
+    """
+    left_day, right_day = moved_day(store, left), moved_day(store, right)
+    if left_day is not None and (right_day is not None or is_day(right)):
+        return operation, left_day, right_day if right_day is not None else right
+    if right_day is not None and is_day(left):
+        return operation, left, right_day
+    if store.dialect != "duckdb":
+        return operation, left, right
+    if operation == "lte" and is_day(left) and date_of(left) is None and type_of(right) == "timestamp":
+        return operation, left, _day(store, right)
+    if operation == "lte" and left_day is not None and type_of(right) == "timestamp":
+        return operation, left_day, _day(store, right)
+    if operation == "lt" and type_of(left) == "timestamp" and is_whole_day(right):
+        return operation, _day(store, left), right_day if right_day is not None else right
+    return operation, left, right
+
+
+def is_whole_day(value: Formula) -> bool:
+    """Whether a value is a day that is no literal, or a midnight that an interval of days makes of one."""
+    return date_of(value) is None and (is_day(value) or moved_day(value.store, value) is not None)
 
 
 def day_bound(

@@ -101,4 +101,6 @@ def is_total(condition: Formula) -> bool:
         return all(map(is_total, formulas_of(condition)))
     if condition.op == "coalesce":
         return formulas_of(condition)[-1].op == "boolean"
+    if condition.op in ("eq", "neq", "lt", "lte"):
+        return all(map(is_never_null, formulas_of(condition)))
     return condition.op in _TOTAL or null_tested(condition) is not None

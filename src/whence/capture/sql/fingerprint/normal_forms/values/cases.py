@@ -36,6 +36,9 @@ def make_case(
     flat_branches = [*_flat_branches(store, branches)]
     if default.op != "case" and (ranges := case_of_ranges(store, flat_branches, default, is_known)) is not None:
         return ranges
+    for place, (condition, value) in enumerate(flat_branches):
+        if condition is store.make("boolean", "true"):
+            return make_case(store, flat_branches[:place], value, is_known)
     branches = _merged(store, exclusive(store, flat_branches), default)
     if not branches:
         return default
@@ -49,6 +52,20 @@ def make_case(
         return _single_case(store, *branches[0], default)
     flat = [part for branch in in_order(branches) for part in branch]
     return store.make("case", *flat, default)
+
+
+def coalesce_cases(store: Formulas, parts: Sequence[Formula]) -> Formula:
+    """`coalesce` of a CASE without ELSE as the CASE with the default as its ELSE, if no branch gives NULL; of a CASE of
+    which one branch alone is NULL as a CASE that gives the default there.
+    """
+    match parts:
+        case [Formula(op="case", args=(Formula() as condition, Formula(op="null"), Formula() as value)), default]:
+            return make_case(store, [(connect(store, "or", [condition, is_null(value)]), default)], value)
+    if len(parts) == 2 and parts[0].op == "case" and parts[0].args[-1] is store.make("null"):
+        inside = formulas_of(parts[0])
+        if all(map(is_never_null, inside[1:-1:2])):
+            return make_case(store, list(zip(inside[:-1:2], inside[1:-1:2], strict=True)), parts[1])
+    return make_coalesce(store, parts)
 
 
 def _flat_branches(store: Formulas, branches: Sequence[tuple[Formula, Formula]]) -> Iterator[tuple[Formula, Formula]]:
@@ -82,6 +99,8 @@ def _single_case(store: Formulas, condition: Formula, value: Formula, default: F
         return make_coalesce(store, [default, value])
     if (value.args, default.args) == (("true",), ("false",)):
         return condition if is_total(condition) else store.make("coalesce", condition, default)
+    if (value.args, default.args) == (("false",), ("true",)) and is_total(condition):
+        return negate(store, condition)
     if condition.op == "not" and is_total(condition):
         (inner_condition,) = formulas_of(condition)
         return _single_case(store, inner_condition, default, value)

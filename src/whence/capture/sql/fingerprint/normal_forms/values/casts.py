@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import is_condition
+from whence.capture.sql.fingerprint.normal_forms.terms.days import moved_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_named, type_of
@@ -28,6 +29,8 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
         return make_case(store, [(value, one)], zero)
     if name in _WITH_ZONE and value.op == "string":
         value = store.make("string", _in_utc(str(value.args[0])))
+    if name == "date" and (day := moved_day(store, value)) is not None:
+        return day
     if name == "date" and value.op == "date_trunc" and type_of(formulas_of(value)[0]) in _MOMENTS:
         value = formulas_of(value)[0] if value.args[0] == "day" else value
     return store.make(operation, value, kind)

@@ -10,11 +10,19 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.sides import whole_i
 from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make_date
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, minus, multiply
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _UNITS: Final = {"week": ("day", 7), "quarter": ("month", 3), "year": ("month", 12)}
 _PARTS: Final = {"dayofmonth": "day", "doy": "dayofyear", "dow": "dayofweek", "isodow": "isodow"}
 _DATE_PARTS: Final = frozenset({"year", "quarter", "month", "day"})
+_KEPT_PARTS: Final = {
+    "year": ("year",),
+    "quarter": ("year", "quarter"),
+    "month": ("year", "quarter", "month"),
+    "day": ("year", "quarter", "month", "day"),
+}
+"""The parts of a date that are the same after cutting it off at a unit."""
 _MORE_PARTS: Final = frozenset({"hour", "minute", "dayofweek", "dayofyear"})
 """Parts that not all dialects count in the same way under EXTRACT and as a function."""
 
@@ -58,6 +66,34 @@ def fold_date(store: Formulas, value: Formula) -> Formula:
 def days_between(store: Formulas, first: Formula, last: Formula) -> Formula:
     """The days from one day to another."""
     return store.make("datediff", "day", first, last)
+
+
+def parts_between(store: Formulas, unit: str, first: Formula, last: Formula) -> Formula | None:
+    """The boundaries of years, quarters or months from one date or time to another, as a difference of their parts.
+
+    DuckDB counts boundaries: that between two days is one, if they are in neighbouring months.
+    """
+    per_year = {"year": 1, "quarter": 4, "month": 12}.get(unit)
+    if per_year is None or any(type_of(one) not in ("date", "timestamp") for one in (first, last)):
+        return None
+    years = [extract(store, "year", last), minus(store, extract(store, "year", first))]
+    if per_year == 1:
+        return add(store, years)
+    within = [extract(store, unit, last), minus(store, extract(store, unit, first))]
+    return add(store, [multiply(store, [store.make("number", str(per_year)), add(store, years)]), *within])
+
+
+def extract(store: Formulas, part: str, value: Formula) -> Formula:
+    """A part of a date or a time: what is cut off does not decide on the rest."""
+    inside = value
+    while inside.op == "date_trunc" or (inside.op == "cast" and type_of(inside) == "date"):
+        unit = str(inside.args[0]) if inside.op == "date_trunc" else "day"
+        whole = formulas_of(inside)[0]
+        is_moment = type_of(whole) in ("date", "timestamp") or whole.op == "date_trunc"
+        if part not in _KEPT_PARTS.get(unit, ()) or not is_moment:
+            break
+        inside = whole
+    return store.make("extract", part, inside)
 
 
 def truncated(store: Formulas, name: str, unit: str, value: Formula) -> Formula:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import known_window
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
@@ -42,8 +43,10 @@ class _Known:
         rows = formulas_of(instance)[0]
         while rows.op in _INSIDE and not inside.has_aggregate:
             rows = formulas_of(rows)[0]
-        conditions = formulas_of(formulas_of(rows)[1]) if rows.op == "block" else []
-        return not rows.is_open and any(rejects_null(one, inside) for one in conditions)
+        if rows.op == "union_all" and inside.op == "union_column" and not rows.is_open:
+            pairs = zip(formulas_of(formulas_of(rows)[0]), formulas_of(inside), strict=False)
+            return all(_is_filtered(one, column) for one, column in pairs)
+        return _is_filtered(rows, inside)
 
     def simplify(self, part: Formula) -> Formula:
         if not part.is_open or part.op in ("of", "inst"):
@@ -66,6 +69,8 @@ class _Known:
                 return self._case(parts)
             case "least" | "greatest" if parts[0].op == "set":
                 return self._extreme(part)
+            case "window":
+                return known_window(store, part, self.is_known)
             case "and" | "or" if part is not before:
                 return connect(store, part.op, parts)
             case "not" if part is not before:
@@ -115,6 +120,13 @@ class _Known:
         if all(map(self.is_known, values)):
             return self.store.make(value.op, self.store.make("set", *values))
         return value
+
+
+def _is_filtered(rows: Formula, value: Formula) -> bool:
+    """Whether the filter of rows leaves out those in which a value is NULL."""
+    conditions = formulas_of(formulas_of(rows)[1]) if rows.op == "block" else []
+    known = all(any(rejects_null(one, source) for one in conditions) for source in null_sources(value))
+    return not rows.is_open and known
 
 
 def _is_plain_default(value: Formula) -> bool:

@@ -1,5 +1,6 @@
 """Texts one after the other."""
 
+import re
 from collections.abc import Sequence
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
@@ -31,3 +32,35 @@ def _without_default(value: Formula) -> Formula:
     if value.op == "coalesce" and len(parts) == 2 and parts[1] is value.store.make("string", ""):
         return parts[0]
     return value
+
+
+def split_whole(value: Formula) -> Formula | None:
+    """The text of which SPLIT_PART takes a part, if the separator has no letters: then its case may change before."""
+    named = dict(zip(value.args[::2], value.args[1::2], strict=False))
+    separator, whole = named.get("delimiter"), named.get("this")
+    if not isinstance(separator, Formula) or not isinstance(whole, Formula) or separator.op != "string":
+        return None
+    text = str(separator.args[0])
+    return whole if text and text.isascii() and not any(map(str.isalpha, text)) else None
+
+
+def plain_digits(pattern: str) -> str:
+    """A regular expression of RE2 with `[0-9]` for `\\d` and `[^0-9]` for `\\D`, which mean ASCII digits there.
+
+    Patterns with named classes or quoted parts stay as they are.
+    """
+    if "[:" in pattern or "\\Q" in pattern:
+        return pattern
+    found, is_inside, place = "", False, 0
+    while place < len(pattern):
+        letter, following = pattern[place], pattern[place + 1 : place + 2]
+        if letter == "\\":
+            digits = {"d": "0-9" if is_inside else "[0-9]", "D": "\\D" if is_inside else "[^0-9]"}
+            found, place = found + digits.get(following, letter + following), place + 2
+            continue
+        starts = letter == "[" and not is_inside
+        is_inside = starts or (is_inside and letter != "]")
+        first = re.match(r"\[\^?\]?", pattern[place:]) if starts else None
+        part = first[0] if first is not None else letter
+        found, place = found + part, place + len(part)
+    return found
