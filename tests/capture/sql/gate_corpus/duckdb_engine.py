@@ -17,7 +17,9 @@ from capture.sql.oracles.perturbation import Kind, text_of
 WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
 """How many databases to have where a query has an answer and where it has none, out of how many."""
 MORE_WITH_ROWS = 48
-"""So many show every column that an edit of `care`, `logistics`, `grid`, `market` or `insurance` changes."""
+"""So many show every column that an edit of `care`, `logistics`, `grid` or `market` changes."""
+INSURANCE_WITH_ROWS = 120
+"""So many show every column that an edit of `insurance` changes: a month and thirty days differ in few of them."""
 MOST_WITH_ROWS = 56
 """So many for `campus`."""
 _BASE = {
@@ -47,7 +49,7 @@ class DuckDBEngine:
         elif statement.startswith(MARKET):
             made = list(_useful((_market(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
         elif statement.startswith(INSURANCE):
-            made = list(_useful((_insurance(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
+            made = list(_useful((_insurance(seed, versions) for seed in range(TRIED)), versions[0], INSURANCE_WITH_ROWS))
         elif statement.startswith(CAMPUS):
             made = list(_useful((_campus(seed, versions) for seed in range(TRIED)), versions[0], MOST_WITH_ROWS))
         elif statement != name:
