@@ -23,7 +23,7 @@ def install(wheels: Path, environment: Path, extra: str) -> tuple[float, float]:
     """Seconds of `pip install` into a fresh environment, and megabytes of what it added."""
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
     before = megabytes(environment)
-    (wheel,) = wheels.glob("whence-[0-9]*.whl")
+    (wheel,) = wheels.glob("whence_lineage-[0-9]*.whl")
     pip, options = environment / "bin/pip", ("-q", "--disable-pip-version-check", "--find-links", wheels)
     started = time.perf_counter()
     subprocess.run([pip, "install", *options, f"{wheel}{extra}"], check=True)

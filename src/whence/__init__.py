@@ -14,7 +14,7 @@ def __getattr__(name: str) -> Any:
         case "__version__":
             from importlib.metadata import version  # 25 ms that a command need not wait for
 
-            return version("whence")
+            return version("whence-lineage")
         case "Client" | "connect":
             from whence.client import questions  # an HTTP client, which other parts of Whence do not need
 

@@ -57,7 +57,7 @@ def send_traces(service: str, *processors: Callable[[], "SpanProcessor"]) -> Cal
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
-        raise WhenceError(f"traces need an extra: pip install 'whence[tracing]', {OFF}") from error
+        raise WhenceError(f"traces need an extra: pip install 'whence-lineage[tracing]', {OFF}") from error
     named = os.environ.get("OTEL_SERVICE_NAME", service)
     provider = TracerProvider(resource=Resource.create({"service.name": named}), shutdown_on_exit=False)
     for processor in (*(make() for make in processors), BatchSpanProcessor(OTLPSpanExporter())):

@@ -96,7 +96,7 @@ def test_a_java_that_is_too_old_is_passed_over(machine: Path, monkeypatch: pytes
 
 
 def test_without_a_java_the_error_says_what_to_install(machine: Path) -> None:
-    with pytest.raises(JavaNotFoundError, match=r"Java 17 or newer .*pip install 'whence\[java\]'"):
+    with pytest.raises(JavaNotFoundError, match=r"Java 17 or newer .*pip install 'whence-lineage\[java\]'"):
         java_home()
 
 

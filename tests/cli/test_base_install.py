@@ -1,4 +1,4 @@
-"""`pip install whence` is the command line without the server: what it can do works, and the rest says what to install.
+"""Without the extra `server`, Whence is a command line: what it can do works, and the rest says what to install.
 
 The packages that only `requirements.lock` has, and `requirements-base.lock` has not, cannot be imported here.
 """
@@ -117,7 +117,7 @@ def test_what_needs_the_server_says_what_to_install(blocked: str) -> None:
     for words, (code, printed, errors) in zip(needing, run_each(blocked, needing), strict=True):
         assert (code, printed) == (2, ""), words
         assert re.fullmatch(
-            r"whence: this needs \w+, which is not installed: pip install 'whence\[server\]'\n", errors
+            r"whence: this needs \w+, which is not installed: pip install 'whence-lineage\[server\]'\n", errors
         ), (words, errors)
 
 
@@ -126,7 +126,7 @@ def test_a_question_to_nobody_says_how_to_name_a_server(blocked: str) -> None:
     assert (code, printed) == (2, "")
     message = " ".join(re.sub("[│╭╮╰╯─]", " ", errors).split())
     assert "no server is named: set WHENCE_URL and WHENCE_API_KEY, or give --url;" in message
-    assert "a store on this machine needs pip install 'whence[server]'" in message
+    assert "a store on this machine needs pip install 'whence-lineage[server]'" in message
 
 
 QUESTIONS = {

@@ -218,7 +218,7 @@ def test_help_names_commands_and_exit_codes_without_loading_the_heavy_parts() ->
 def test_the_version_is_that_of_the_package(word: str) -> None:
     done = whence(word)
     assert (done.returncode, done.stdout, done.stderr) == (Exit.OK, f"{__version__}\n", "")
-    assert __version__ == metadata.version("whence")
+    assert __version__ == metadata.version("whence-lineage")
 
 
 def test_every_command_and_exit_code_is_documented() -> None:

@@ -63,7 +63,7 @@ def packed(names: Sequence[str]) -> set[str]:
 
 
 def test_the_wheel_has_the_package_and_the_built_ui_and_nothing_else(archives: Path) -> None:
-    with wheel(archives, "whence") as opened:
+    with wheel(archives, "whence_lineage") as opened:
         names = packed(opened.namelist())
     of_ui = {one for one in names if one.startswith("whence/ui_files/")}
     assert names - of_ui == committed("src/", "whence")
@@ -82,14 +82,14 @@ def test_the_clients_wheel_is_small_pure_python_and_needs_nothing(archives: Path
 
 
 def test_both_have_one_version_a_licence_and_a_description(archives: Path) -> None:
-    both = [metadata(archives, name) for name in ("whence", "whence_client")]
+    both = [metadata(archives, name) for name in ("whence_lineage", "whence_client")]
     assert len({one["Version"] for one in both}) == 1
     for one in both:
         assert one["License-Expression"] == "Apache-2.0"
         assert len(one.get_content()) > 500
 
 
-@pytest.mark.parametrize("name", ["whence", "whence_client"])
+@pytest.mark.parametrize("name", ["whence_lineage", "whence_client"])
 def test_the_source_archive_builds_the_same_wheel_elsewhere(archives: Path, tmp_path: Path, name: str) -> None:
     """Without Git and Node: whoever packages Whence has neither the history nor npm's registry."""
     archive = source_archive(archives, name)
@@ -104,7 +104,7 @@ def test_the_source_archive_builds_the_same_wheel_elsewhere(archives: Path, tmp_
 
 
 def test_the_source_archive_has_no_tools_of_ours(archives: Path) -> None:
-    with tarfile.open(source_archive(archives, "whence")) as opened:
+    with tarfile.open(source_archive(archives, "whence_lineage")) as opened:
         tops = {one.split("/")[1] for one in opened.getnames() if "/" in one}
     assert {"src", "ui", "pyproject.toml", "hatch_build.py", "PKG-INFO"} <= tops
     assert not tops & {"tests", "bench", ".venv", ".git", ".github", "build", "dist"}

@@ -20,7 +20,7 @@ import platformdirs
 from whence.errors import JavaNotFoundError
 
 OLDEST = 17
-_HINT = "install one and set JAVA_HOME, or run `pip install 'whence[java]'`"
+_HINT = "install one and set JAVA_HOME, or run `pip install 'whence-lineage[java]'`"
 
 # Spark's launcher asks for this module in every JVM it starts; only its vectorised linear algebra uses it, with a
 # fallback. Small Java images do not have it, and then no JVM starts at all.

@@ -192,7 +192,7 @@ def test_without_the_extra_the_endpoint_is_refused(module: str, tmp_path: Path) 
             text=True,
         )
     assert ended.returncode != 0
-    assert "pip install 'whence[tracing]'" in ended.stderr
+    assert "pip install 'whence-lineage[tracing]'" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

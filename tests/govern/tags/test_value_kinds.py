@@ -63,7 +63,7 @@ def test_a_file_is_looked_at_and_no_value_is_told(tmp_path: Path) -> None:
     assert "contact2,pii,e-mail addresses,1.0,7,false" in run("--output", "csv", "--rows", "7")
     without = CliRunner().invoke(app, ["tags", "sample", "crm.customers", str(file), "--presidio"])
     if find_spec("presidio_analyzer") is None:
-        assert (without.exit_code, "pip install 'whence[presidio]'" in without.stderr) == (Exit.MISTAKE, True)
+        assert (without.exit_code, "pip install 'whence-lineage[presidio]'" in without.stderr) == (Exit.MISTAKE, True)
     file.write_bytes(b"\xff\xfe\x00")
     refused = CliRunner().invoke(app, ["tags", "sample", "crm.customers", str(file)])
     assert (refused.exit_code, "cannot be read" in refused.output) == (Exit.MISTAKE, True)

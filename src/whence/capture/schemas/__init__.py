@@ -1,6 +1,6 @@
 """Sources of table columns for the SQL reader: a file, dbt's artifacts, a live database (docs/how-to/sql.md).
 
-`whence.capture.schemas.database` is imported by itself: it needs SQLAlchemy, which only `whence[server]` brings.
+`whence.capture.schemas.database` is imported by itself: it needs SQLAlchemy, which the extra `server` brings.
 Whence's own store is another source, `whence.query.lookup.table_schemas`, in a layer above this package.
 """
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SERVER, _STORE = ("url", "profile"), ("store", "data")
 _NO_SERVER = (
     "no server is named: set WHENCE_URL and WHENCE_API_KEY, or give --url; "
-    "a store on this machine needs pip install 'whence[server]'"
+    "a store on this machine needs pip install 'whence-lineage[server]'"
 )
 
 

@@ -124,7 +124,7 @@ def naming_missing_extra() -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package in ("", "whence", "whence_client"):
             raise  # a mistake in our own code
-        missing = NotInstalledError(package, "pip install 'whence[server]'")
+        missing = NotInstalledError(package, "pip install 'whence-lineage[server]'")
         print_error(missing, Output.TEXT)
         raise SystemExit(exit_code(missing)) from None
 

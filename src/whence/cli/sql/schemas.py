@@ -25,14 +25,14 @@ def columns_from(given: str | None, dialect: str, store: str, namespace: str | N
     if given == OWN:
         return _of_store(store, dialect, namespace)
     if "://" in given:
-        from whence.capture.schemas.database import read_database  # SQLAlchemy is in `whence[server]` only
+        from whence.capture.schemas.database import read_database  # SQLAlchemy is in `whence-lineage[server]` only
 
         return read_database(given, dialect)
     return read_schema_file(Path(given), dialect)
 
 
 def _of_store(url: str, dialect: str, namespace: str | None) -> Catalog:
-    from whence.query.lookup.table_schemas import known_tables  # the store is in `whence[server]` only
+    from whence.query.lookup.table_schemas import known_tables  # the store is in `whence-lineage[server]` only
     from whence.store.snapshots.catalog import StoreCatalog
     from whence.store.snapshots.graph import open_graph
 

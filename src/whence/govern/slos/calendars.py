@@ -71,7 +71,7 @@ def holidays_of(country: str, subdivision: str, years: tuple[int, ...]) -> froze
     try:
         import holidays
     except ModuleNotFoundError:
-        raise WhenceError("holidays need the package of the server: pip install 'whence[server]'") from None
+        raise WhenceError("holidays need the package of the server: pip install 'whence-lineage[server]'") from None
     try:
         return frozenset(holidays.country_holidays(country, subdiv=subdivision or None, years=years))
     except NotImplementedError as error:

@@ -14,7 +14,7 @@ from whence.errors import WhenceError
 from whence.govern.tags.suggestions import split_words
 from whence.govern.tags.value_kinds import ENOUGH, FoundKind, has_enough
 
-INSTALL = "it needs Presidio: pip install 'whence[presidio]'"
+INSTALL = "it needs Presidio: pip install 'whence-lineage[presidio]'"
 _RECOGNISERS: Mapping[str, str] = {
     "AuMedicareRecognizer": "phi",
     "AuTfnRecognizer": "pii",

@@ -49,7 +49,9 @@ class DuckDBEngine:
         elif statement.startswith(MARKET):
             made = list(_useful((_market(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
         elif statement.startswith(INSURANCE):
-            made = list(_useful((_insurance(seed, versions) for seed in range(TRIED)), versions[0], INSURANCE_WITH_ROWS))
+            made = list(
+                _useful((_insurance(seed, versions) for seed in range(TRIED)), versions[0], INSURANCE_WITH_ROWS)
+            )
         elif statement.startswith(CAMPUS):
             made = list(_useful((_campus(seed, versions) for seed in range(TRIED)), versions[0], MOST_WITH_ROWS))
         elif statement != name:

@@ -79,7 +79,7 @@ class LookmlCapture:
         """Whether the packages that read LookML are installed."""
         found = [check_package("lkml", VERSIONS), check_package("python-liquid", Versions("2.0.0", "2.3.6"))]
         problems = tuple(problem for one in found for problem in one.problems)
-        hint = ("pip install 'whence[bi]'",) if problems else ()
+        hint = ("pip install 'whence-lineage[bi]'",) if problems else ()
         return Findings(found[0].version, (*problems, *hint), tuple(doubt for one in found for doubt in one.doubts))
 
     def translate(self, record: Record, naming: Naming) -> Iterator[Json]:

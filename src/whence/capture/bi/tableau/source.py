@@ -79,7 +79,7 @@ class TableauCapture:
     def check(self) -> Findings:
         """Whether the package that reads XML safely is installed."""
         found = check_package("defusedxml", VERSIONS)
-        return found if found.is_usable else Findings(problems=(*found.problems, "pip install 'whence[bi]'"))
+        return found if found.is_usable else Findings(problems=(*found.problems, "pip install 'whence-lineage[bi]'"))
 
     def translate(self, record: Record, naming: Naming) -> Iterator[Json]:
         """As of any workbook."""

@@ -34,7 +34,7 @@ _SETTINGS: Final = (
     "SET lock_configuration = true",
 )
 _Found = TypeVar("_Found")
-INSTALL: Final = "it needs DuckDB: pip install 'whence[trials]'"
+INSTALL: Final = "it needs DuckDB: pip install 'whence-lineage[trials]'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,7 +212,8 @@ def sample_tags(
     *,
     most: Annotated[int, typer.Option("--rows", min=1, max=1_000_000, help="The most rows that are read")] = 10_000,
     presidio: Annotated[
-        bool, typer.Option("--presidio", help="Numbers of states and health insurers, too; needs whence[presidio]")
+        bool,
+        typer.Option("--presidio", help="Numbers of states and health insurers, too; needs whence-lineage[presidio]"),
     ] = False,
     send: Annotated[bool, typer.Option("--send", help="Tag these columns on a server; no value is sent")] = False,
     url: Url,
