@@ -47,11 +47,7 @@ const Row = ({ one }: { one: DatasetVersion }) => (
       {one.operation}
       {!one.has_new_data && <span className="quiet"> {words.node.sameRows}</span>}
     </td>
-    <td className="number">
-      {one.rows?.toLocaleString("en")}
-    </td>
-    <td>
-      {one.run ? <RunLink run={one.run} /> : <span className="quiet">{words.node.noRun}</span>}
-    </td>
+    <td className="number">{one.rows?.toLocaleString("en")}</td>
+    <td>{one.run ? <RunLink run={one.run} /> : <span className="quiet">{words.node.noRun}</span>}</td>
   </tr>
 );
