@@ -13,6 +13,7 @@ SEEN = {
     "made_on": "timestamp",
     "to": "struct<city:string>",
     "to.city": "string",
+    "note": "object",
 }
 
 
@@ -33,6 +34,7 @@ def held(*columns: tuple[str, str]) -> ContractVersion:
         ([("to.zip", "string")], [("missing-column", "to.zip", "string", "")]),
         ([("id.part", "string")], []),
         ([("id", "string")], [("type", "id", "string", "bigint")]),
+        ([("note", "string"), ("NOTE", "object")], []),  # pandas calls texts so, Snowflake a record
         ([("total", "integer")], [("type", "total", "integer", "decimal(18,2)")]),
     ],
 )
@@ -55,6 +57,8 @@ def test_what_is_not_known_is_not_evaluated() -> None:
     ("type_", "family"),
     [
         ("BIGINT", "integer"),
+        ("object", ""),
+        ("str", "string"),
         ("int unsigned", "integer"),
         ("NUMBER(38,0)", "number"),
         ("double precision", "number"),

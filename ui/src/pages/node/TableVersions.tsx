@@ -7,6 +7,7 @@ import { words } from "../../texts";
 
 const MOST = 20;
 const HEADS = words.node.versionHeads;
+const ROWS = HEADS.length - 2;
 
 export const TableVersions = ({ node }: { node: string }) => {
   const query = useAnswer<Envelope<DatasetVersions>>(apiPath("versions", { node, limit: MOST }));
@@ -17,8 +18,8 @@ export const TableVersions = ({ node }: { node: string }) => {
       <table className="table plain stacks">
         <thead>
           <tr>
-            {HEADS.map((one) => (
-              <th key={one} scope="col">
+            {HEADS.map((one, place) => (
+              <th key={one} scope="col" className={place === ROWS ? "number" : undefined}>
                 {one}
               </th>
             ))}

@@ -29,7 +29,8 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = {
     "timestamp": ("timestamp", "datetime", "timestamptz", "datetime2", "smalldatetime", "datetimeoffset"),
     "time": ("time", "timetz"),
     "array": ("array", "list"),
-    "object": ("struct", "record", "row", "json", "jsonb", "variant", "object"),
+    # Not `object`: that is also what pandas calls a column of any Python values, most of them texts.
+    "object": ("struct", "record", "row", "json", "jsonb", "variant"),
     "map": ("map",),
 }
 _WORDS = {word: family for family, words in _FAMILIES.items() for word in words}
@@ -37,6 +38,8 @@ _WORDS |= dict.fromkeys(("int2", "int4", "int8", "int16", "int32", "int64", "ser
 _WORDS |= dict.fromkeys(("float4", "float8", "float32", "float64"), "number")
 _WORDS |= {
     "uuid": "string",
+    "str": "string",
+    "utf8": "string",
     "clob": "string",
     "nclob": "string",
     "timestamp_ntz": "timestamp",
