@@ -188,4 +188,10 @@ const subscribe = (listener: () => void): (() => void) => {
   };
 };
 
-export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
+const listen = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** The age of the page. It follows the graph for those who may read that: others would only be refused. */
+export const useLive = (mayRead: boolean): Live => useSyncExternalStore(mayRead ? subscribe : listen, () => live);

@@ -74,6 +74,8 @@ TIMED = (
     "/api/v2/lineage-baselines",
 )
 """The time is in their answers."""
+STREAMS = ("/api/v2/progress/events",)
+"""Their answers last until they are told to end."""
 PEOPLE: Mapping[str, tuple[Grant, ...]] = {
     "admin": (Grant(Role.ADMIN, "*"),),
     "steward": (Grant(Role.STEWARD, "*"),),
@@ -160,6 +162,7 @@ def _requests(app: FastAPI) -> Iterator[Asked]:
             inside = {one["name"]: quote(given[one["name"]], safe="") for one in needed if one["in"] == "path"}
             asked = tuple((name, value) for name, value in given.items() if name not in inside)
             asked += (("as_of", iso(DAY + 150 * HOUR)),) if path in TIMED else ()
+            asked += (("seconds", "0"),) if path in STREAMS else ()
             yield path.format(**inside), asked
 
 

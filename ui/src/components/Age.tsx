@@ -2,13 +2,14 @@
 
 import { useEffect, useState } from "react";
 import { refreshNow, useLive } from "../live";
+import { useSession } from "../session";
 import { words } from "../texts";
 import { Icon } from "./elements";
 
 const SECOND = 1_000;
 
 export const Age = () => {
-  const { at, isLost, isBusy } = useLive();
+  const { at, isLost, isBusy } = useLive(useSession().me.may.includes("read"));
   const now = useNow();
   const seconds = Math.max(0, Math.round((now - at) / SECOND));
   return (

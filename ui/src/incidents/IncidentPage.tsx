@@ -178,7 +178,7 @@ const Impact = ({ of }: { of: IncidentDocument }) => (
           {words.incidents.downstream(one.total, one.kind)}
           <ul className="slos">
             {one.nearest.map((each) => (
-              <li key={each.node} className="affected">
+              <li key={each.node} className="with-owners">
                 <NodeLink id={each.node} />{" "}
                 <small className="quiet breaks">{words.incidents.ownedBy(each.owners)}</small>
               </li>

@@ -231,11 +231,14 @@ class _Status:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            given = {name for name, _ in message["headers"]}
-            message["headers"] = [*message["headers"], *(one for one in self._added if one[0] not in given)]
+            own = [one for one in message["headers"] if one != _SHARED]
+            given = {name for name, _ in own}
+            message["headers"] = [*own, *(one for one in self._added if one[0] not in given)]
         await self._send(message)
 
 
+_SHARED = (b"cache-control", b"no-cache")
+"""What FastAPI says of a stream: a cache that several people share may keep it."""
 _PUBLIC_HEADERS = ((b"x-content-type-options", b"nosniff"),)
 _GUARDED_HEADERS = (
     *_PUBLIC_HEADERS,
