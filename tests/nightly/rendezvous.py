@@ -117,8 +117,7 @@ def by_checks(lake: Path, tool: str, job: str) -> list[Event]:
 def test_one_file_and_one_table_have_one_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sqlite_store: Engine
 ) -> None:
-    # Airflow's provider names an asset by its URI as it is: `%20` stays, so that the file's folder has plain letters.
-    lake = tmp_path / "prod-lake"
+    lake = tmp_path / "prod lake ü"
     lake.mkdir()
     monkeypatch.chdir(lake)
     (lake / "raw.csv").write_text("id,amount\n1,2.5\n2,3.5\n")

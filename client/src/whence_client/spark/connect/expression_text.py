@@ -140,7 +140,7 @@ class Expressions:
         if not found:
             raise ValueError("a column of the plan has no name")
         if MARK in found[1] or _RESULT.search(found[1]):
-            raise ValueError("a name in the plan is not told from what follows it")
+            raise ValueError("the end of a name in the plan is ambiguous")
         number, name = int(found[2]), found[1]
         self._names.add(number, name)
         return make_node("Alias", [self.read(text[: found.start()])], name=name, exprId={"id": number})
