@@ -1,5 +1,6 @@
 """A real Kafka broker for tests: Apache Kafka in KRaft mode from its published jars, on loopback."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -92,9 +93,10 @@ class KafkaBroker:
         self.start()
 
     def pause(self) -> None:
-        """Let it hang: its connections stay open, nothing is answered."""
+        """Let it hang: its connections stay open, nothing is answered. Returns when its last thread has stopped."""
         assert self.process is not None
         self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
 
     def resume(self) -> None:
         """Let it go on after a pause."""
