@@ -27,6 +27,8 @@ routes = APIRouter(prefix="/api/v2", tags=["slos"], responses=MISSING)
 
 _KEY = (str, str, str)
 MOST_TRANSITIONS = 500
+MOST_MOMENTS = 100
+"""Transitions whose moments are points of the series, too."""
 
 AsOf = Annotated[Plain | None, Query(description="at this time: `2026-11-20T06:00`, `2h ago`")]
 
@@ -60,20 +62,22 @@ def get_slo(
     view: NewestView,
     slo: Segment,
     as_of: AsOf = None,
-    series: Annotated[int, Query(ge=0, le=200, description="so many points of the time window")] = 0,
+    series: Annotated[int, Query(ge=0, le=200, description="so many points of the time window, evenly")] = 0,
 ) -> Response:
     """Show an objective with its transitions. `slo`: its name, `service/name`, or its id."""
     at = _instant(as_of)
     declared = _find(list_declarations(view.catalog, at).values(), slo)
     last = list_declarations(view.whole, at)[declared[-1].id][-1]
     is_whole = view.visible_ids is None
-    points = list(evaluate_series(view.whole, _graph(view), last, at, series))
+    transitions = list_transitions(view.catalog, last.id, at)[-MOST_TRANSITIONS:]
+    moments = [one.time for one in transitions[-MOST_MOMENTS:]]
+    points = evaluate_series(view.whole, _graph(view), last, at, series, moments)
     data: SloDetail = {
         "at": iso(at),
         "slo": _rows(view, [last], at)[0],
         "text": last.record.text or None if is_whole else None,
         "declared": [iso(one.time) for one in declared],
-        "transitions": transition_rows(list_transitions(view.catalog, last.id, at)[-MOST_TRANSITIONS:]),
+        "transitions": transition_rows(transitions),
         "series": [point_of(last.objective, point) for point in points if last.objective],
     }
     return enveloped(view, data)

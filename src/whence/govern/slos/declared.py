@@ -44,15 +44,18 @@ def evaluate_declared(
 
 
 def evaluate_series(
-    catalog: Catalog, graph: Observed, declaration: Declaration, at: int, points: int
+    catalog: Catalog, graph: Observed, declaration: Declaration, at: int, points: int, moments: Iterable[int]
 ) -> Iterator[Judgement]:
-    """Evaluate an objective at so many times, evenly over the time window until `at` (µs), that included."""
+    """Evaluate an objective at so many times, evenly over the time window until `at` (µs), that included, and at the
+    `moments` (µs) in it: what is shorter than the step between two points is seen if its moments are given.
+    """
     one = declaration.objective
     if one is None or not points:
         return
     facts = observe_datasets(catalog, graph, [one], at - one.window, at)[one.dataset]
-    for number in range(1, points + 1):
-        yield judge(one, facts, at - one.window + one.window * number // points)
+    even = {at - one.window + one.window * number // points for number in range(1, points + 1)}
+    within = {moment for moment in moments if at - one.window < moment <= at}
+    yield from (judge(one, facts, moment) for moment in sorted(even | within))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
