@@ -8,7 +8,11 @@ from generators.sql import with_sql
 from generators.universe import NO_NAMES, Json, dataset_names, few, job_names, moments, optional, runs
 
 STATES = ("START", "RUNNING", "COMPLETE", "COMPLETE", "FAIL", "ABORT", "OTHER", "LATER", None)
-PRODUCERS = ("https://example.org/spark", "https://example.org/dbt")
+PRODUCERS = (
+    "https://example.org/spark",
+    "https://example.org/dbt",
+    "https://github.com/apache/airflow/tree/providers-openlineage/2.20.3",
+)
 
 output_facets = facets.with_change(facets.with_column_lineage(facets.dataset_facets))
 declared_facets = facets.with_change(facets.dataset_facets)

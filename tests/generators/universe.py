@@ -25,6 +25,10 @@ DATASETS = (
     ("warehouse", "GOLD.日次 売上"),
     ("bigquery", "p.d.t"),
     ("inmemory://", "tmp%3A1"),
+    ("file", "/data/a%3Ab%2525%20c.csv"),
+    ("file", "data/a%3Ab.csv"),
+    ("file", "/data/a%3Ab.csv"),
+    ("file://host", "/%C3%A4%2F%E4%20.csv"),
 )
 JOBS = (("airflow", "dag.task"), ("-", ""), ("spark", 'app "x" %41'), ("s3a://jobs/", "j//:"), ("größe", "日次 job"))
 FIELDS = ("id", "a.b", "naïve col", "x:y%", "ID", "_0")

@@ -46,6 +46,37 @@ def normal(namespace: str, name: str) -> tuple[str, str]:
     return namespace, name
 
 
+def with_meant_paths(event: dict[str, Any]) -> dict[str, Any]:
+    """The event with the paths of the files that Airflow's provider means by the names of inputs and outputs."""
+    begin = "https://github.com/apache/airflow/tree/providers-openlineage/"
+    if not str(event.get("producer")).startswith(begin):
+        return event
+    lists = {role: event[role] for role in ("inputs", "outputs") if isinstance(event.get(role), list)}
+    return event | {role: [_with_meant_path(one) for one in some] for role, some in lists.items()}
+
+
+def _with_meant_path(one: object) -> object:
+    if not isinstance(one, dict) or not dataset_node(one):
+        return one
+    namespace, name = one["namespace"], one["name"]
+    if re.match(r"file(\Z|://)", namespace):
+        return one | {"name": _meant_path(name) if name[0] == "/" else "/" + name}
+    return one
+
+
+def _meant_path(path: str) -> str:
+    rest = re.sub("%[0-9a-fA-F]{2}", "", path)
+    if any(character in '%"<>\\^`{|}\x7f' or character <= " " for character in rest):
+        return path
+    encoded = path.encode("utf-8", "surrogatepass")
+    raw = re.sub(rb"%([0-9a-fA-F]{2})", lambda found: bytes.fromhex(found[1].decode()), encoded)
+    try:
+        meant = raw.decode()
+    except UnicodeDecodeError:
+        return path
+    return path if "\0" in meant else meant
+
+
 def names_paths(namespace: str) -> bool:
     """Whether the names in a normalised namespace are paths."""
     scheme, found, _ = namespace.partition("://")

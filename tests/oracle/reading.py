@@ -20,7 +20,7 @@ from oracle.lineage import (
     placeholders,
     reported,
 )
-from oracle.naming import dataset_node, job_node
+from oracle.naming import dataset_node, job_node, with_meant_paths
 from oracle.nodes import Node, whole
 from oracle.sql import DEFINITION, UNRELATED, Mentioned, Spoken, comparison, read_sql
 from oracle.withholding import applied, vouches
@@ -98,7 +98,7 @@ def _has_result(facet: object) -> bool:
 def read(body: bytes) -> Reading:
     """The reading of one accepted event's body."""
     sent = json.loads(body.decode())
-    event = applied(sent)
+    event = with_meant_paths(applied(sent))
     has_run, has_job = (isinstance(event.get(key), dict) for key in ("run", "job"))
     make = _run_event if has_run and has_job else _job_event if has_job else _dataset_event
     reading = make(event)

@@ -1,7 +1,7 @@
 """Checks of a split event: what it needs to be accepted, from facets that are decoded once per distinct text.
 
-An event of which a part needs more (it may hold a secret, its sender lacks a role, it nests deep) is decoded whole, by
-the one path that decides about these.
+An event of which a part needs more (it may hold a secret, its sender lacks a role, it nests deep, its producer names
+files in its own way) is decoded whole, by the one path that decides about these.
 """
 
 from dataclasses import dataclass
@@ -33,6 +33,7 @@ from whence.openlineage.json.split_event import (
 from whence.openlineage.json.wire import MAX_DEPTH, Json, count_brackets, encode_canonical, is_deeper
 from whence.openlineage.message_keys import run_key
 from whence.openlineage.names.naming import normalise_job
+from whence.openlineage.names.producer_paths import has_corrected_paths
 from whence.openlineage.read import check_job, read_split_header, read_split_names
 from whence.openlineage.redaction.redact import find_suspect_kinds
 from whence.openlineage.run_facets import Place, read_run_facet
@@ -95,6 +96,8 @@ def check_split(event: SplitEvent, authority: Authority) -> CheckedEvent | None:
 
 
 def _check_event(event: SplitEvent, authority: Authority) -> CheckedEvent:
+    if has_corrected_paths(event):
+        raise _NeedsWholeError
     wire, repeated, notes = event.wire, event.repeated, Notes()
     header = (wire.eventTime, wire.eventType, wire.producer, wire.schemaURL, wire.run.runId)
     _require_plain(encode_canonical([text for text in header if text is not UNSET]))

@@ -17,7 +17,7 @@ from whence.openlineage.facets.symlinks import read_symlinks
 from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.interning import FACETS, decode_interned
 from whence.openlineage.json.split_event import FacetTexts, PartKey, Repeated, SplitEvent
-from whence.openlineage.json.wire import Json
+from whence.openlineage.json.wire import Json, text_of
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
 from whence.openlineage.names.entity_names import read_dataset_name
 from whence.openlineage.names.placeholders import fold_placeholders
@@ -31,13 +31,17 @@ _CACHED_BYTES = 32_768
 
 def read_inputs_and_outputs(event: Json, notes: Notes) -> tuple[Datasets, Datasets]:
     """Read the inputs and outputs of an event."""
-    inputs, outputs = (_read_list(event.get(f"{role}s"), role, notes) for role in ("input", "output"))
+    producer = text_of(event.get("producer"))
+    inputs, outputs = (_read_list(event.get(f"{role}s"), role, notes, producer) for role in ("input", "output"))
     known = _without_none(inputs)
     return known, _relate(_without_none(outputs), known, notes)
 
 
 def read_split_inputs_and_outputs(event: SplitEvent, notes: Notes) -> tuple[Datasets, Datasets]:
-    """Read the inputs and outputs of a split event, with what is known of their facets from other events."""
+    """Read the inputs and outputs of a split event, with what is known of their facets from other events.
+
+    Their names are read without the event's producer: an event of `has_corrected_paths` is read whole.
+    """
     inputs, outputs, warnings = read_repeated_datasets(event.repeated)
     notes.add_all(warnings)
     return (
@@ -92,8 +96,8 @@ def _read_static_part(
 _read_static_part_cached = lru_cache(maxsize=4_096)(_read_static_part)
 
 
-def _read_listed(value: object, role: str, at: str, notes: Notes) -> Dataset | None:
-    name = read_dataset_name(value, at) if type(value) is dict else None
+def _read_listed(value: object, role: str, at: str, notes: Notes, producer: str = "") -> Dataset | None:
+    name = read_dataset_name(value, at, producer) if type(value) is dict else None
     if name is None or type(value) is not dict:
         notes.add(at, "a dataset needs a namespace and a name, both non-empty texts; ignored")
         return None
@@ -159,13 +163,15 @@ def _with_run_facets(dataset: Dataset, texts: FacetTexts, place: Place, notes: N
     return dataset.with_run_facets(_merge_facets(facets, dataset.run_facets)) if facets else dataset
 
 
-def _read_list(values: object, role: str, notes: Notes) -> _Listed:
+def _read_list(values: object, role: str, notes: Notes, producer: str) -> _Listed:
     if values is None:
         return ()
     if type(values) is not list:
         notes.add(f"/{role}s", "is not a list; ignored")
         return ()
-    return tuple([_read_listed(value, role, f"/{role}s/{index}", notes) for index, value in enumerate(values)])
+    return tuple(
+        [_read_listed(value, role, f"/{role}s/{index}", notes, producer) for index, value in enumerate(values)]
+    )
 
 
 def _without_none(datasets: Sequence[Dataset | None]) -> Datasets:

@@ -30,6 +30,7 @@ from whence.openlineage.json.times import parse_micros
 from whence.openlineage.json.wire import Json, decode, text_of
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
 from whence.openlineage.names.entity_names import read_dataset_name, read_job_name
+from whence.openlineage.names.producer_paths import has_corrected_paths
 from whence.openlineage.names.run_ids import parse_uuid
 from whence.openlineage.run_facets import read_run_facets, read_split_parents
 
@@ -210,6 +211,8 @@ def read_accepted(payload: bytes) -> Event:
 
 def read_split(split: SplitEvent, body: bytes) -> Event:
     """Read a split event, whose body this is. Raises EventError."""
+    if has_corrected_paths(split):
+        return read_event(body)
     try:
         return _read_split_event(split)
     except EventError:

@@ -7,7 +7,7 @@ from typing import Any
 
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName
-from whence.openlineage.names.naming import normalise
+from whence.openlineage.names.entity_names import read_dataset_name
 from whence.query.visibility.facets import SHOWN_OF_RUNS, Show, shown_facet, shown_schema
 from whence.query.visibility.visible_ids import VisibleIds
 
@@ -24,10 +24,11 @@ def shown_event(visible_ids: VisibleIds, payload: bytes) -> bytes:
     if isinstance(job := event.get("job"), dict):
         shown["job"] = _job(visible_ids, job)
     if isinstance(dataset := event.get("dataset"), dict):
-        shown["dataset"] = _dataset(visible_ids, dataset)
+        shown["dataset"] = _dataset(visible_ids, dataset, "")
+    producer = str(shown.get("producer", ""))
     for side in ("inputs", "outputs"):
         if isinstance(some := event.get(side), list):
-            shown[side] = [_dataset(visible_ids, one) for one in some if isinstance(one, dict)]
+            shown[side] = [_dataset(visible_ids, one, producer) for one in some if isinstance(one, dict)]
     return json.dumps(shown, ensure_ascii=False).encode()
 
 
@@ -38,9 +39,9 @@ def _job(visible_ids: VisibleIds, job: Json) -> Json:
     return {"namespace": known.namespace, "name": known.name, "facets": facets}
 
 
-def _dataset(visible_ids: VisibleIds, dataset: Json) -> Json:
+def _dataset(visible_ids: VisibleIds, dataset: Json, producer: str) -> Json:
     sent = DatasetName(*_name(dataset))
-    name = normalise(*_name(dataset)) if all(_name(dataset)) else sent
+    name = read_dataset_name(dataset, "", producer) or sent
     known = visible_ids.pseudonyms.dataset(name)
     if known != name or not visible_ids.pseudonyms.viewer.can_see(sent):
         known = known if known != name else visible_ids.pseudonyms.dataset(sent)
