@@ -59,34 +59,42 @@ class Accepted:
         return f"other load on the machine, or the disk's sync; {micros:.0f} µs of CPU per event in the worker"
 
 
-def templates() -> tuple[tuple[bytes, bytes], ...]:
-    """A day of events of 200 jobs, each as what stands before its run id, and what after."""
+def events_of_a_day() -> Iterator[bytes]:
+    """Events of 200 jobs and of one day, in no order and without end, each with a run id of its own: they cost the load
+    generator less than new ones.
+    """
     marker, uuid_length = b'"run":{"runId":"', 36
-    made = []
-    for body in bodies(days=1):
-        before, _, after = body.partition(marker)
-        made.append((before + marker, after[uuid_length:]))
-    return tuple(made)
+    parts = [body.partition(marker) for body in bodies(days=1)]
+    chance = random.Random(os.getpid())
+    while True:
+        before, _, after = chance.choice(parts)
+        run = str(uuid.UUID(int=chance.getrandbits(128))).encode()
+        yield b"".join((before, marker, run, after[uuid_length:]))
 
 
 @dataclass(slots=True)
 class Load:
-    """What the connections share: the clock, the events, the measured latencies."""
+    """What the connections share: the clock, the events and how many of them are left, the measured latencies; the
+    bytes of all that was sent.
+    """
 
     path: str
-    events: tuple[tuple[bytes, bytes], ...]
+    events: Iterator[bytes]
     measure_from: float
     until: float
+    left: int = sys.maxsize
     latencies: list[float] = field(default_factory=list)
-    chance: random.Random = field(default_factory=lambda: random.Random(os.getpid()))
+    sent_bytes: int = 0
+    sent: int = 0
 
     def request(self) -> bytes:
-        """The next request, head and body; no two have the same run id."""
-        before, after = self.chance.choice(self.events)
-        run = str(uuid.UUID(int=self.chance.getrandbits(128))).encode()
-        size = len(before) + len(run) + len(after)
-        head = f"POST {self.path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n"
-        return b"".join((head.encode(), before, run, after))
+        """The next request, head and body."""
+        body = next(self.events)
+        self.left -= 1
+        self.sent += 1
+        self.sent_bytes += len(body)
+        head = f"POST {self.path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        return head.encode() + body
 
 
 class Connection(asyncio.Protocol):
@@ -115,7 +123,7 @@ class Connection(asyncio.Protocol):
         if self._sent_at >= self._load.measure_from:
             self._load.latencies.append(now - self._sent_at)
         self._received = b""
-        if now < self._load.until:
+        if now < self._load.until and self._load.left > 0:
             self._send()
         else:
             self._transport.close()
@@ -180,10 +188,9 @@ def measure(
     *, seconds: float = 8, warm_up: float = 2, connections: int = 32, directory: Path | None = None
 ) -> Accepted:
     """Start a server over a temporary directory, load it, and say what it did."""
-    events = templates()
     with tempfile.TemporaryDirectory(dir=directory) as data, server(Path(data)) as (port, pid):
         begin = time.perf_counter()
-        load = Load("/api/v1/lineage", events, begin + warm_up, begin + warm_up + seconds)
+        load = Load("/api/v1/lineage", events_of_a_day(), begin + warm_up, begin + warm_up + seconds)
         server_cpu, client_cpu, wall = cpu_seconds(pid), time.process_time(), time.perf_counter()
         uvloop.run(drive(port, connections, load))
         took = time.perf_counter() - wall
@@ -197,7 +204,7 @@ def measure(
         worst=latencies[-1],
         server_cpu=server_cpu / took,
         client_cpu=client_cpu / took,
-        event_bytes=sum(len(before) + 36 + len(after) for before, after in events) // len(events),
+        event_bytes=load.sent_bytes // load.sent,
     )
 
 
