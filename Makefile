@@ -136,19 +136,19 @@ bench-million: .venv/ready-dev ## Send a million events every way that there is,
 	@PYTHONPATH=tests $(BIN)/python -m bench.million $(ARGS)
 
 bench-query: .venv/ready-dev ## Ask a large graph over HTTP (SIZE=S|M|L, S if not given; ARGS="--store postgresql://..." for PostgreSQL)
-	@SIZE=$(or $(SIZE),S) $(BIN)/python -m bench.query $(ARGS)
+	@SIZE=$(or $(SIZE),S) $(BIN)/python -m bench.answers.query $(ARGS)
 
 bench-ui: .venv/ready-dev .venv/browser ## Measure the web UI in a real Chromium over 100,000 datasets (minutes; ARGS="--keep DIR" keeps the store)
-	@PYTHONPATH=tests $(BIN)/python -m bench.ui $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python -m bench.answers.ui $(ARGS)
 
 bench-schema: .venv/ready-dev ## Send 50,000 requests that Schemathesis makes of the API's description (ARGS="--requests 5000" for less)
-	@PYTHONPATH=tests $(BIN)/python -m bench.schema $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python -m bench.answers.schema $(ARGS)
 
 bench-lineage: .venv/ready-dev ## Ask for the lineage of jobs as clients of Marquez do, in large components and among many small ones
-	@PYTHONPATH=tests $(BIN)/python -m bench.lineage $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python -m bench.answers.lineage $(ARGS)
 
 bench-keys: .venv/ready-dev ## Send wrong API keys without a pause, and measure what right ones wait for (a minute)
-	@$(BIN)/python -m bench.wrong_keys $(ARGS)
+	@$(BIN)/python -m bench.answers.wrong_keys $(ARGS)
 
 docs: .venv/ready-dev .venv/docs ## Write the generated parts of docs/reference anew and build the site in build/site; warnings are errors
 	@PYTHONPATH=tests $(BIN)/python -m reference_pages

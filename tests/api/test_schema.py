@@ -1,6 +1,6 @@
 """The API's description of itself is true: of what is served, and of every answer to what Schemathesis makes of it.
 
-`python -m bench.schema` does the same with 50,000 requests.
+`python -m bench.answers.schema` does the same with 50,000 requests.
 """
 
 from pathlib import Path

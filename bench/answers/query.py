@@ -166,7 +166,7 @@ def check_diff(port: int, expected: int) -> None:
 
 def main() -> None:
     """Fill, serve, ask, print."""
-    parser = argparse.ArgumentParser(prog="python -m bench.query", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.answers.query", description=__doc__)
     parser.add_argument("--size", choices=SIZES, default=os.environ.get("SIZE", "S"))
     parser.add_argument("--store", help="an empty store's URL; SQLite if not given")
     parser.add_argument("--keep", type=Path, help="where the store is kept, and found the next time")

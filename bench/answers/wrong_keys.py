@@ -1,4 +1,4 @@
-"""What right API keys wait for while others send wrong ones without a pause: `python -m bench.wrong_keys`.
+"""What right API keys wait for while others send wrong ones without a pause: `python -m bench.answers.wrong_keys`.
 
 Two processes besides the API: one sends wrong keys over many connections, each the next when the last is refused;
 this one asks with a key that is known, and with keys that were never used before. Rounds with and without the flood
@@ -147,7 +147,7 @@ def percentile(latencies: Sequence[float], share: float) -> float:
 
 def main() -> int:
     """Measure and print. 1 if the flood delays by more than 100 ms, in the middle or at the 99th percentile."""
-    parser = argparse.ArgumentParser(prog="python -m bench.wrong_keys", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.answers.wrong_keys", description=__doc__)
     parser.add_argument("--connections", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()

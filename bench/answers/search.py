@@ -123,7 +123,7 @@ def measure(engine: Engine, asked: Callable[[], str], limit: int, seconds: float
 
 def main() -> None:
     """Fill, search, print."""
-    parser = argparse.ArgumentParser(prog="python -m bench.search", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.answers.search", description=__doc__)
     parser.add_argument("--names", type=int, default=1_000_000)
     parser.add_argument("--store", help="an empty store's URL; SQLite if not given")
     parser.add_argument("--limit", type=int, default=20, help="names that are wanted")

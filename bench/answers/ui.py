@@ -20,8 +20,8 @@ from urllib.request import urlopen
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from bench.answers.query import kept_in, serving
 from bench.measures.frames import frame_costs
-from bench.query import kept_in, serving
 from bench.workloads.stores import NOW, Estate, estate, fill
 from fixtures.stores_of_events import apply
 from ui.browser.chromium import chromium
@@ -100,7 +100,7 @@ TYPED = """async (text) => {
 
 def main() -> None:
     """Fill, serve, look, print."""
-    parser = argparse.ArgumentParser(prog="python -m bench.ui", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.answers.ui", description=__doc__)
     parser.add_argument("--fields", type=int, default=FIELDS, help="columns, ten to a dataset")
     parser.add_argument("--edges", type=int, default=EDGES)
     parser.add_argument("--keep", type=Path, help="where the store is kept, and found the next time")

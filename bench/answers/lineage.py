@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from sqlalchemy import delete, insert
 
-from bench.query import measure, serving, timing_line, wait_for_arrays
+from bench.answers.query import measure, serving, timing_line, wait_for_arrays
 from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, JobName
@@ -59,7 +59,7 @@ def _statement(job: JobName, inputs: list[DatasetName], output: DatasetName) -> 
 
 def main() -> None:
     """Fill, serve, ask, print."""
-    parser = argparse.ArgumentParser(prog="python -m bench.lineage", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.answers.lineage", description=__doc__)
     parser.add_argument("--store", help="a database's URL, what is in it is replaced; SQLite if not given")
     parser.add_argument("--only", help="graphs whose name has this text")
     parser.add_argument("--seconds", type=float, default=60, help="for each graph at most")

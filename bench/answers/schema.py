@@ -1,4 +1,4 @@
-"""Many requests that Schemathesis makes of the API's own description, to a real server: `python -m bench.schema
+"""Many requests that Schemathesis makes of the API's own description, to a real server: `python -m bench.answers.schema
 --requests 50000`. Fails, and says with which request, if any answer is a server's error or not as it is described.
 """
 
@@ -16,7 +16,7 @@ ROUND = 5
 
 def main() -> None:
     """Send them, and print what came back."""
-    parser = argparse.ArgumentParser(prog="python -m bench.schema", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.answers.schema", description=__doc__)
     parser.add_argument("--requests", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="operations with this in their name")
