@@ -22,8 +22,12 @@ def test_the_list_leads_to_one_with_its_root_and_history(screen: Screen) -> None
         expect(screen.page.get_by_role("heading", name=name)).to_be_visible()
     history = screen.page.locator("section").filter(has=screen.page.get_by_role("heading", name="History"))
     expect(history.locator("li").first).to_contain_text("open")
+    aside = screen.page.locator("aside")
+    expect(aside).to_contain_text("The newest run before it that can be trusted, to roll back to:")
+    expect(aside).to_contain_text("1 job of which no schedule is known")
     for name, there in (
         ("Lineage when it began", "/ui/lineage\\?.*as_of=.*lens=health"),
+        ("Compared with the last good run", "/ui/lineage\\?.*vs="),
         ("What changed", "/ui/changes"),
     ):
         screen.page.get_by_role("link", name=name).click()

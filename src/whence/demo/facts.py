@@ -7,8 +7,8 @@ from typing import Any
 
 from whence.demo.declare import PRODUCER
 from whence.govern.assertions import Certification
-from whence.govern.incidents.detail import RUNBOOK
 from whence.model.names import DatasetName
+from whence.model.traits import RUNBOOK
 from whence.openlineage.facets.steward_tags import USER
 from whence.openlineage.write import dataset_event, facet, own_facet, replace_producer
 

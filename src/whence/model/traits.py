@@ -8,6 +8,8 @@ from typing import Any
 
 from whence.model.graph import FacetRow
 
+RUNBOOK = "runbook"
+"""The tag of a dataset whose value is the address of what to do if it is wrong."""
 TRAIT_FACETS = ("datasetType", "jobType", "ownership", "tags", "whence_stewardTags", "whence_tier")
 
 
@@ -27,6 +29,10 @@ class Traits:
         """Tags as `key` and `key=value`: those of the dataset and of one field, or of all its fields if None."""
         tags = [tag for tag in self.tags if field_name is None or tag[2] in ("", field_name)]
         return frozenset({key for key, _, _ in tags} | {f"{key}={value}" for key, value, _ in tags if value})
+
+    def value_of(self, key: str) -> str:
+        """The value of a tag on the whole dataset or job: the first one by name; empty without one."""
+        return next((value for name, value, field in sorted(self.tags) if name == key and not field), "")
 
 
 NO_TRAITS = Traits()

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import shlex
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from sqlalchemy import Engine
@@ -30,7 +32,8 @@ from whence.model.access import OPEN as EVERYBODY
 from whence.model.access import Grant, Role, Viewer
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.write import dataset, run_event
+from whence.openlineage.write import dataset, own_facet, run_event
+from whence.query.answers.instants import iso
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 
 PROD, STAGING = (
@@ -197,7 +200,14 @@ def test_a_notice_says_what_is_downstream_and_when_it_was_last_well(store: Engin
     good, bad, below = (RunName(f"01890000-0000-7000-8000-{n:012}", job) for n, job in enumerate((load, load, sums), 1))
     events = [
         run_event(NOW - 90 * MINUTE, RunState.COMPLETE, good, outputs=[dataset(PROD)]),
-        run_event(NOW - 80 * MINUTE, RunState.COMPLETE, below, inputs=[dataset(PROD)], outputs=[dataset(report)]),
+        run_event(
+            NOW - 80 * MINUTE,
+            RunState.COMPLETE,
+            below,
+            inputs=[dataset(PROD)],
+            outputs=[dataset(report)],
+            run_facets={"airflow": own_facet("AirflowRunFacet", dag={"dag_id": "sums"})},
+        ),
         run_event(NOW - 5 * MINUTE, RunState.FAIL, bad, outputs=[dataset(PROD)]),
     ]
     apply_bodies(store, [json.dumps(one).encode() for one in events])
@@ -210,6 +220,13 @@ def test_a_notice_says_what_is_downstream_and_when_it_was_last_well(store: Engin
     assert "1 job: sum" in [each.text for each in act.notice.details]
     assert "1 dataset: mart.revenue" in [each.text for each in act.notice.details]
     assert lines["Last successful run"].startswith("load at 2026-11-27 00:30 UTC")
+    assert lines["Roll back to"].startswith("load at 2026-11-27 00:30 UTC")
+    assert lines["Could be paused"] == "1 schedule: airflow sums"
+    assert lines["Plan it"] == f"whence contain plan {shlex.quote(str(PROD))}"
+    pages = {link.title: dict(parse_qsl(link.path.partition("?")[2])) for link in act.notice.links}
+    assert pages["Incident"] == {"incident": one.notices[0].incident}
+    assert pages["Lineage when it began"]["as_of"] == iso(NOW - 5 * MINUTE)
+    assert pages["Compared with the last good run"]["vs"] == iso(NOW - 90 * MINUTE)
     assert reader.add_to(Act(notice=one.notices[0], receiver="pager")).notice == act.notice
     limited = act.notice.seen_by(Viewer(name="receiver", grants=(Grant(Role.READER, "postgres://staging*"),)))
     assert limited.details == ()

@@ -12,10 +12,11 @@ from typer.testing import CliRunner, Result
 from api.process import Api, Serving
 from cli.slos.test_slo import DEV, EVIL, FRESH, HOUR, NULLS, PROD, slos
 from fixtures.stores_of_events import applying
+from fixtures.waits import wait_until
 from whence.cli.commands.app import app
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
-from whence.openlineage.write import dataset, run_event
+from whence.openlineage.write import dataset, dataset_event, facet, run_event
 from whence.store.connection.engine import open_store
 from whence.store.migrations.migrate import migrate
 
@@ -36,6 +37,14 @@ def api(tmp_path: Path) -> Iterator[Api]:
     serving.end()
 
 
+RUNBOOK = "https://wiki.example/runbooks/shop"
+
+
+def with_runbook(document: str) -> str:
+    """The file with a runbook for all of its objectives: some of them page."""
+    return document.replace("service: shop\n", f"service: shop\nrunbook: {RUNBOOK}\n")
+
+
 def ask(api: Api, *words: str, document: str = "", folder: Path | None = None) -> Result:
     file = []
     if folder is not None:
@@ -46,7 +55,7 @@ def ask(api: Api, *words: str, document: str = "", folder: Path | None = None) -
 
 def test_a_file_is_applied_changed_and_pruned(api: Api, tmp_path: Path) -> None:
     def apply(document: str, *options: str) -> list[str]:
-        done = ask(api, "apply", *options, document=document, folder=tmp_path)
+        done = ask(api, "apply", *options, document=with_runbook(document), folder=tmp_path)
         assert done.exit_code == 0, done.output
         return [line.partition("  ")[0] for line in done.stdout.splitlines()]
 
@@ -64,7 +73,7 @@ def test_a_file_is_applied_changed_and_pruned(api: Api, tmp_path: Path) -> None:
 
 def test_states_are_printed_and_decide_the_exit_code(api: Api, tmp_path: Path) -> None:
     assert ask(api, "list").stdout == "No objective is declared.\n"
-    names = slos(("fresh", PROD, FRESH), ("\x1b[2J", EVIL, FRESH), ("nulls", PROD, NULLS))
+    names = with_runbook(slos(("fresh", PROD, FRESH), ("\x1b[2J", EVIL, FRESH), ("nulls", PROD, NULLS)))
     assert ask(api, "apply", document=names, folder=tmp_path).exit_code == 0
     done = ask(api, "status", "-o", "json")
     assert {one["name"]: one["state"] for one in json.loads(done.stdout)["slos"]} == {
@@ -89,3 +98,20 @@ def test_a_mistake_in_the_file_sends_nothing(api: Api, tmp_path: Path) -> None:
     done = ask(api, "apply", document=wrong, folder=tmp_path)
     assert (done.exit_code, "slos.yaml" in done.output) == (2, True)
     assert ask(api, "list").stdout == "No objective is declared.\n"
+
+
+def test_an_objective_that_pages_needs_a_runbook(api: Api, tmp_path: Path) -> None:
+    """Its own, that of the file, or that of its dataset. One that opens a ticket needs none."""
+    fresh = slos(("nulls", PROD, NULLS), ("fresh", PROD, FRESH))
+    done = ask(api, "apply", document=fresh, folder=tmp_path)
+    assert (done.exit_code, ask(api, "list").stdout) == (2, "No objective is declared.\n")
+    assert "slos.yaml:8" in done.output
+    assert "needs a runbook" in " ".join(done.output.split())
+    assert ask(api, "apply", document=slos(("nulls", PROD, NULLS)), folder=tmp_path).exit_code == 0
+    own = fresh.replace("indicator: {freshness", f"runbook: {RUNBOOK}\n    indicator: {{freshness")
+    assert ask(api, "apply", document=own, folder=tmp_path).stdout.splitlines()[0].startswith("declared: fresh")
+    tags = facet("TagsDatasetFacet", tags=[{"key": "runbook", "value": RUNBOOK, "source": "USER"}])
+    assert api.post(dataset_event(time.time_ns() // 1_000, EVIL, facets={"tags": tags})).status == 201
+    # The answer has it as soon as it is in the store.
+    tagged = slos(("hostile", EVIL, FRESH))
+    wait_until(lambda: ask(api, "apply", document=tagged, folder=tmp_path).exit_code == 0)

@@ -146,6 +146,9 @@ def test_a_failed_load_is_one_incident_until_it_is_mended(shop: House) -> None:
         assert row["silenced_until"] == iso(at + HOUR)
         assert detail["severity"] == "high"
         assert (detail["last_good"]["job"], detail["last_good"]["time"]) == (str(LOAD), iso(began - 6 * HOUR))
+        back, pause = detail["rollback"], detail["pause"]
+        assert (back["job"], back["time"], back["version"]) == (str(LOAD), iso(began - 6 * HOUR), None)
+        assert (pause["node"], pause["total"], pause["unscheduled"]) == (str(ORDERS), 0, 2)
         assert [(one["kind"], one["total"]) for one in detail["impact"]] == [("dataset", 2), ("job", 2)]
         assert [one["node"] for one in detail["impact"][0]["nearest"]] == [str(REVENUE), str(BOARD)]
         assert [one["slo"] for one in detail["budgets"]] == ["shop/fresh"]

@@ -39,6 +39,7 @@ def test_it_is_one_incident_until_it_reports_again(shop: House, tier: int, notif
         (one,) = silent
         assert (one["title"], one["notify"]) == ("shop.orders: its source reports nothing, and 1 more dataset", notify)
         found = await desk.get(f"/{one['id']}")
+        assert (found["rollback"], found["pause"]) == (None, None)  # no data is known to be wrong
         assert {(each["kind"], each["rule"]) for each in found["findings"]} == {("capture", "its source reports")}
         assert all(each["reason"].startswith("its source has been silent since") for each in found["findings"])
         # One job reports: its source is not silent any more, and what is too old is late.

@@ -79,7 +79,8 @@ const Parts = ({ of: { kind, node, parts } }: { of: ChangeUpstream }) => {
                 <bdi>{wholeName(one.end)}</bdi> <Instance text={placeOf(one.end).instance} /> →{" "}
               </span>
             )}
-            <bdi>{nameOf(one, node)}</bdi> <span className="quiet">{turnOf(one, kind)}</span>
+            <bdi>{nameOf(one, node)}</bdi>{" "}
+            <span className="quiet">{one.change === "renamed" ? formerly(one) : turnOf(one, kind)}</span>
           </li>
         ))}
       </ul>
@@ -98,6 +99,8 @@ const nameOf = ({ name, end }: ChangedPart, node: string): string => {
   if (!end) return "";
   return parseName(node).kind === "field" ? shortName(node) : words.changes.all;
 };
+
+const formerly = ({ before }: ChangedPart): string => (before ? words.changes.was(before) : "");
 
 const turnOf = ({ before, after }: ChangedPart, kind: string): string => {
   const texts = [before, after].filter((one) => one !== null);

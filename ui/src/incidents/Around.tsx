@@ -3,8 +3,7 @@
 import type { IncidentDocument } from "../api";
 import { explorerAddress, fresh } from "../address";
 import { changesAddress } from "../changes/address";
-import { exact, Go, Icon, NodeLink, When } from "../components/elements";
-import { fieldId } from "../names";
+import { exact, Go, Icon, NodeLink, RunLink, When } from "../components/elements";
 import { Section } from "../components/Section";
 import { Table } from "../gate/Table";
 import { words } from "../texts";
@@ -54,11 +53,10 @@ export const Violations = ({ of }: { of: IncidentDocument }) =>
     </Section>
   );
 
-/** The lineage when it began, what changed from a day before on, and what to pause. */
+/** The lineage when it began, what changed from a day before on, where to roll back to, and what to pause. */
 export const Next = ({ of }: { of: IncidentDocument }) => {
   const { root, since } = of.incident;
   if (!root) return null;
-  const column = of.findings.find((one) => one.dataset === root && one.column)?.column;
   const before = new Date(Date.parse(since) - DAY).toISOString();
   return (
     <Section title={words.incidents.next}>
@@ -71,14 +69,78 @@ export const Next = ({ of }: { of: IncidentDocument }) => {
           <Icon name="graph" />
           {words.incidents.lineageThen}
         </Go>
+        {of.last_good && (
+          <Go
+            to={explorerAddress({ ...fresh(root), versus: of.last_good.time })}
+            className="button"
+            title={exact(of.last_good.time)}
+          >
+            <Icon name="graph" />
+            {words.incidents.compare}
+          </Go>
+        )}
         <Go to={changesAddress({ node: root, since: before })} className="button">
           <Icon name="change" />
           {words.incidents.changes}
         </Go>
       </p>
-      <p>{words.incidents.pause}</p>
-      <code className="breaks">{`whence contain plan ${quoted(column ? fieldId(root, column) : root)}`}</code>
+      {of.pause && <Rollback of={of} />}
+      {of.pause && <Pause plan={of.pause} />}
     </Section>
+  );
+};
+
+const Rollback = ({ of: { rollback: point, last_good: good } }: { of: IncidentDocument }) => {
+  const { incidents } = words;
+  if (!point) return <p>{good ? incidents.noRollback : incidents.noWrite}</p>;
+  const isKnown = point.checked && point.hidden === 0;
+  return (
+    <>
+      <p>{incidents.rollback}</p>
+      <ul className="slos breaks">
+        <li>
+          <When time={point.time} /> <RunLink run={point.run} /> <NodeLink id={point.job} />
+        </li>
+        <li>{point.commit ? incidents.ofCommit(point.commit.version || point.commit.url) : incidents.noCommit}</li>
+        <li>{point.version ? incidents.ofVersion(point.version) : incidents.noVersion}</li>
+        {!isKnown && <li className="hidden-note">{incidents.uncheckedRollback}</li>}
+      </ul>
+    </>
+  );
+};
+
+const Pause = ({ plan }: { plan: NonNullable<IncidentDocument["pause"]> }) => {
+  const { incidents } = words;
+  const others = [
+    incidents.unscheduled(plan.unscheduled),
+    incidents.uncertain(plan.uncertain),
+    incidents.hiddenJobs(plan.hidden),
+    plan.complete ? "" : incidents.morePauses,
+  ].filter(Boolean);
+  if (!plan.total && !others.length) return <p>{incidents.nothingToPause}</p>;
+  return (
+    <>
+      <p>{incidents.couldPause(plan.total)}</p>
+      <ul className="slos breaks">
+        {plan.schedules.map((one) => (
+          <li key={`${one.system} ${one.namespace} ${one.id}`}>
+            <bdi>{one.id}</bdi>{" "}
+            <small className="quiet">
+              {one.system} <bdi>{one.namespace}</bdi>
+              {one.running && ` · ${incidents.runsNow}`}
+            </small>
+          </li>
+        ))}
+        {plan.schedules.length < plan.total && <li>{incidents.moreSchedules(plan.total - plan.schedules.length)}</li>}
+        {others.map((one) => (
+          <li key={one} className="quiet">
+            {one}
+          </li>
+        ))}
+      </ul>
+      <p>{incidents.pause}</p>
+      <code className="breaks">{`whence contain plan ${quoted(plan.node)}`}</code>
+    </>
   );
 };
 

@@ -92,7 +92,10 @@ const About = ({ of }: { of: IncidentDocument }) => {
     [incidents.silenced, one.silenced_until && exact(one.silenced_until)],
     [incidents.cause, one.cause && <NodeLink key="cause" id={one.cause} />],
     [incidents.partOf, one.merged.join(", ")],
-    [incidents.runbook, of.runbook && <Runbook key="runbook" address={of.runbook} />],
+    [
+      incidents.runbook,
+      of.runbook ? <Runbook key="runbook" address={of.runbook} /> : one.notify === "page" && incidents.noRunbook,
+    ],
     [incidents.lastGood, of.last_good && <When key="good" time={of.last_good.time} />],
     [incidents.commit, of.last_good?.commit?.version],
     [incidents.budgets, of.budgets.length > 0 && <Budgets key="budgets" of={of} />],

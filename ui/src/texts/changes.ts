@@ -28,9 +28,14 @@ export const changes = {
   } as Record<string, string>,
   onlyKind: "Show only",
   what: {
-    column: { added: "is new", removed: "is gone", changed: "has another type" },
-    schema: { added: "has new columns", removed: "lost columns", changed: "has other columns" },
-    lineage: { added: "has new inputs", removed: "lost inputs", changed: "has other inputs" },
+    column: { added: "is new", removed: "is gone", changed: "has another type", renamed: "has another name" },
+    schema: {
+      added: "has new columns",
+      removed: "lost columns",
+      changed: "has other columns",
+      renamed: "has other names of columns",
+    },
+    lineage: { added: "has new inputs", removed: "lost inputs", changed: "has other inputs", renamed: "was renamed" },
     contract: {
       added: "has a contract",
       removed: "has no contract any more",
@@ -46,6 +51,7 @@ export const changes = {
   } as Record<string, Record<string, string>>,
   hops: (count: number) => (count ? `${counted(count, "hop", "hops")} upstream` : "here"),
   all: "whole dataset",
+  was: (name: string) => `was ${name}`,
   seeGraph: "Compare the graph",
   when: (time: string) => `Compare the graph with that before ${time}`,
   none: "Nothing changed in this period that anybody reported.",

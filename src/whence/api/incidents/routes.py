@@ -21,12 +21,13 @@ from whence.api.requests.catalog import CatalogView, View
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, enveloped, window
 from whence.errors import ThingNotFoundError
 from whence.govern.incidents.current import ReadIncidents, read_all_traits, read_incidents, read_streaks
-from whence.govern.incidents.detail import DetailSources, gather_detail
-from whence.govern.incidents.detail_documents import IncidentDocument, detail_document
+from whence.govern.incidents.detail.documents import IncidentDocument, detail_document
+from whence.govern.incidents.detail.gathering import DetailSources, gather_detail
 from whence.govern.incidents.documents import IncidentList, is_visible, list_document
 from whence.govern.incidents.fold import find_incident
 from whence.govern.incidents.incident import Incident
 from whence.govern.run_events.run_commits import read_run_commits
+from whence.govern.run_events.run_reports import read_run_reports
 from whence.model.access import Viewer
 from whence.model.records.incidents import IncidentStateText
 from whence.model.traits import NO_TRAITS
@@ -89,6 +90,7 @@ def get_incident(request: Request, view: View, viewer: Asker, incident: Segment,
         whole_graph=whole_graph(view),
         viewer=viewer,
         read_commits=partial(read_run_commits, whole.connection, request.app.state.log),
+        read_reports=partial(read_run_reports, whole.connection, request.app.state.log),
         at=read.at,
         past=None if as_of is None else read.at,
     )

@@ -11,7 +11,9 @@ from sqlalchemy import Connection
 
 from whence.api.requests.logged_owners import LoggedOwners
 from whence.errors import LogError, StoreError
+from whence.govern.containment.rollback_documents import Reported
 from whence.govern.run_events.run_commits import read_run_commits
+from whence.govern.run_events.run_reports import read_run_reports
 from whence.log import Log
 from whence.log.address import open_log
 from whence.query.history.changes.code import ReadCommits
@@ -33,6 +35,14 @@ class LocalLog:
 
         def read(run_ids: Sequence[int]) -> Mapping[int, Commit]:
             return _or_nothing(partial(read_run_commits, connection, self.log, run_ids), {})
+
+        return read
+
+    def reports(self, connection: Connection) -> Callable[[Sequence[int]], Mapping[int, Reported]]:
+        """Reads what runs reported themselves in a snapshot of the store."""
+
+        def read(run_ids: Sequence[int]) -> Mapping[int, Reported]:
+            return _or_nothing(partial(read_run_reports, connection, self.log, run_ids), {})
 
         return read
 

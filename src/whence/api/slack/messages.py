@@ -164,6 +164,8 @@ def _change(one: UpstreamChange) -> Block:
 def _part(one: Part) -> str:
     sign = {Change.ADDED: "+", Change.REMOVED: "-"}.get(one.change, "")
     end = "" if one.end is None else f"from {name_of(one.end)}"
+    if one.change is Change.RENAMED:
+        return " ".join(filter(None, (one.name, end, f"was {one.before}" if one.before else "")))
     turn = " → ".join(filter(None, (one.before, one.after)))
     return " ".join(filter(None, (f"{sign}{one.name}" if one.name else "", end, turn)))
 

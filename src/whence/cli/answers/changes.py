@@ -27,7 +27,7 @@ _DIGITS = 8
 """The digits of a commit's hash that are shown."""
 _WORDS = {"field": "column"}
 """Words for kinds of nodes, where they differ."""
-SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
+SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow"), "renamed": ("~", "yellow")}
 
 
 def show_why(command: QuestionCommand, source: str, target: str, limit: int, **bounds: Unpack[Bounds]) -> Exit:

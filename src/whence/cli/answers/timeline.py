@@ -71,7 +71,7 @@ def _nodes(found: ChangesUpstream) -> Iterator[str]:
 
 
 def _head(one: ChangeUpstream, labels: Labels) -> Text:
-    line = Text(f"{one.time[:19]}  ", style="dim").append(f"{one.kind:<9}", style="cyan")
+    line = Text(f"{one.time[:19]}  ", style="dim").append(f"{one.kind:<11}", style="cyan")
     line.append(labels.of(name_of(one.node)), style="bold")
     line.append(f"  {describe_change(one.kind, one.change, one.node)}", style=_COLOURS.get(one.change, "yellow"))
     states = [part for part in one.parts if not part.name and not part.end]
@@ -87,6 +87,8 @@ def _part_line(one: ChangedPart, labels: Labels) -> Text:
 
 
 def _turn(one: ChangedPart) -> str:
+    if one.change == "renamed":
+        return f"was {safe(one.before)}" if one.before else ""
     return " to ".join(safe(text) for text in (one.before, one.after) if text)
 
 

@@ -1,5 +1,6 @@
 """`whence incident list` and `show`, as text and JSON."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -7,8 +8,17 @@ from rich.text import Text
 
 from whence.cli.incidents.store import IncidentQuestions
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
-from whence.client.acts.incidents import Incident, IncidentAct, IncidentChange, IncidentDetail, IncidentFinding
+from whence.client.acts.incidents import (
+    AffectedNode,
+    Incident,
+    IncidentAct,
+    IncidentChange,
+    IncidentDetail,
+    IncidentFinding,
+    IncidentPause,
+)
 from whence.client.answers.diagnosis import PossibleCause
+from whence.client.values.history import Commit
 from whence.query.answers.instants import iso
 from whence.query.answers.probabilities import probability_text
 
@@ -88,11 +98,13 @@ def _around(found: IncidentDetail) -> Iterator[str]:
         return
     if found.runbook:
         yield f"  runbook: {safe(found.runbook)}"
+    elif found.incident.notify == "page":
+        yield "  runbook: none, although it pages: whence tags add ROOT runbook=https://…"
     if good := found.last_good:
-        commit = f", commit {safe(good.commit.version or good.commit.url)}" if good.commit else ""
-        yield f"  last good run: {second(good.time)}  {safe(good.job)}  {safe(good.run)}{commit}"
+        yield f"  last good run: {second(good.time)}  {safe(good.job)}  {safe(good.run)}{_commit(good.commit)}"
+    yield from _mitigation(found)
     for each in found.impact:
-        names = _names([one.node for one in each.nearest])
+        names = _names([_affected(one) for one in each.nearest])
         yield f"  affects {each.total} {safe(each.kind)}{'s' if each.total != 1 else ''}{f': {names}' if names else ''}"
     if not found.impact_complete:
         yield "  and more: not all downstream nodes were counted"
@@ -109,6 +121,45 @@ def _around(found: IncidentDetail) -> Iterator[str]:
     for budget in found.budgets:
         left = "nothing may be bad" if budget.remaining is None else f"{budget.remaining:.0%} of the budget left"
         yield f"  objective {safe(budget.slo)}: {left}"
+
+
+def _mitigation(found: IncidentDetail) -> Iterator[str]:
+    """Where to roll back to, and what to pause; nothing unless data is wrong now."""
+    if found.pause is None:
+        return
+    if back := found.rollback:
+        version = f", version {safe(back.version)}" if back.version else ", version not reported"
+        run = f"{second(back.time)}  {safe(back.job)}  {safe(back.run)}{_commit(back.commit)}{version}"
+        unknown = "" if back.checked and not back.hidden else "; cannot know: checks or inputs of it are not shown"
+        yield f"  roll back to: {run}{unknown}"
+    else:
+        reason = "no run that is known can be trusted" if found.last_good else "no earlier run is known that wrote it"
+        yield f"  roll back to: {reason}"
+    yield from _pause(found.pause)
+
+
+def _pause(one: IncidentPause) -> Iterator[str]:
+    if one.total:
+        names = _names([f"{each.system} {each.id}{' (runs now)' if each.running else ''}" for each in one.schedules])
+        yield f"  could be paused: {one.total} schedule{'s' if one.total != 1 else ''}: {names}"
+    others = {
+        "of which no schedule is known": one.unscheduled,
+        "that do not report which columns they read": one.uncertain,
+        "that this key may not see": one.hidden,
+    }
+    for what, count in others.items():
+        if count:
+            yield f"  not to be paused here: {count} job{'s' if count != 1 else ''} {what}"
+    if one.total or any(others.values()):
+        yield f"  plan: whence contain plan {safe(shlex.quote(one.node))}"
+
+
+def _commit(commit: Commit | None) -> str:
+    return f", commit {safe(commit.version or commit.url)}" if commit else ""
+
+
+def _affected(one: AffectedNode) -> str:
+    return f"{one.node} of {', '.join(one.owners)}" if one.owners else one.node
 
 
 def _evidence(cause: PossibleCause) -> str:

@@ -7,14 +7,16 @@ from typing import Protocol
 
 import msgspec
 
+from whence.api.requests.local_log import LocalLog, open_local_log
 from whence.client.acts.breakers import CircuitBreaker
 from whence.client.acts.incidents import UNRESOLVED, IncidentDetail, Incidents
 from whence.errors import ThingNotFoundError
 from whence.govern.breakers.documents import breaker_document
 from whence.govern.breakers.reading import read_breaker
+from whence.govern.containment.rollback_documents import Reported
 from whence.govern.incidents.current import ReadIncidents, read_all_traits, read_incidents, read_streaks
-from whence.govern.incidents.detail import DetailSources, gather_detail
-from whence.govern.incidents.detail_documents import detail_document
+from whence.govern.incidents.detail.documents import detail_document
+from whence.govern.incidents.detail.gathering import DetailSources, gather_detail
 from whence.govern.incidents.documents import list_document
 from whence.govern.incidents.fold import find_incident
 from whence.model.access import OPEN
@@ -39,10 +41,10 @@ class IncidentQuestions(Protocol):
 
 
 class StoreIncidents:
-    """The incidents in a store."""
+    """The incidents in a store. `log`: None if it cannot be read: then commits and versions of runs are not known."""
 
-    def __init__(self, graph: StoreGraph) -> None:
-        self._graph, self._catalog = graph, StoreCatalog(graph.connection)
+    def __init__(self, graph: StoreGraph, log: LocalLog | None = None) -> None:
+        self._graph, self._catalog, self._log = graph, StoreCatalog(graph.connection), log
 
     def incidents(self, *, states: Sequence[str] = (), dataset: str = "", as_of: str | None = None) -> Incidents:
         """The incidents at a time, those that began last first."""
@@ -70,6 +72,7 @@ class StoreIncidents:
             whole_graph=self._graph,
             viewer=OPEN,
             read_commits=self._read_commits,
+            read_reports=self._read_reports,
             at=read.at,
             past=None if as_of is None else read.at,
         )
@@ -93,12 +96,17 @@ class StoreIncidents:
         return read_incidents(self._catalog, self._graph, streaks, at, is_past=as_of is not None)
 
     def _read_commits(self, runs: Sequence[int]) -> Mapping[int, Commit]:
-        """Of the latest run of each job that reported one: others are only in the log."""
+        """Without the log, of the latest run of each job that reported one."""
+        if self._log is not None:
+            return self._log.commits(self._graph.connection)(runs)
         return commits_of(self._graph, self._graph.runs(runs))
+
+    def _read_reports(self, runs: Sequence[int]) -> Mapping[int, Reported]:
+        return {} if self._log is None else self._log.reports(self._graph.connection)(runs)
 
 
 @contextmanager
-def open_incidents(url: str) -> Iterator[StoreIncidents]:
-    """Open the store at a URL. Raises StoreError."""
+def open_incidents(url: str, log: str = "", security: str = "") -> Iterator[StoreIncidents]:
+    """Open the store at a URL, and the log at an address, if there is one. Raises StoreError."""
     with open_graph(url) as graph:
-        yield StoreIncidents(graph)
+        yield StoreIncidents(graph, open_local_log(log, security))

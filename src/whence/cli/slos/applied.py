@@ -11,10 +11,13 @@ from whence.cli.declarations import send_declarations
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.cli.slos.files import load_slos
 from whence.client.questions import Client, connect
+from whence.errors import RulesFileError
+from whence.govern.slos.objectives import Objective
 from whence.govern.slos.records import HeldSlo, declaration_event, find_changes
 from whence.govern.slos.slo_file import SloFile
 from whence.model.names import DatasetName, parse_node
 from whence.model.slo_records import DeclarationRecord
+from whence.model.traits import RUNBOOK
 from whence.openlineage.authority.restrictions import person_uri
 
 Change = tuple[DeclarationRecord, str]
@@ -25,6 +28,7 @@ def show_applied(file: Path, url: str, output: Output, *, prune: bool, dry_run: 
     """Declare the objectives of a file, and print what changed. Raises RulesFileError, ArtifactError, ApiError."""
     wanted = load_slos(file)
     with connect(url) as questions:
+        _require_runbooks(wanted.objectives, questions)
         sender = questions.whoami()
         held = list(_held(questions))
     changes = list(find_changes(wanted.objectives, held, prune=prune))
@@ -32,6 +36,19 @@ def show_applied(file: Path, url: str, output: Output, *, prune: bool, dry_run: 
         _send(changes, url, person_uri(sender.name if sender else getpass.getuser()))
     _print(wanted, changes, held, output, dry_run=dry_run)
     return Exit.OK
+
+
+def _require_runbooks(wanted: Sequence[Objective], questions: Client) -> None:
+    """Nobody is woken without being told what to do. Raises RulesFileError for the first objective that pages and has
+    no runbook, nor has its dataset.
+    """
+    lacking = [one for one in wanted if one.pages and not one.runbook]
+    facts = questions.facts(sorted({str(one.dataset) for one in lacking})) if lacking else ()
+    known = {one.node for one in facts if any(tag.key == RUNBOOK and not tag.field for tag in one.tags)}
+    for one in lacking:
+        if str(one.dataset) not in known:
+            ways = f"write `runbook: https://…`, or `whence tags add DATASET {RUNBOOK}=https://…`"
+            raise RulesFileError(one.place, f"an alert of {one.name!r} pages, so it needs a runbook: {ways}")
 
 
 def _held(questions: Client) -> Iterator[HeldSlo]:

@@ -17,6 +17,8 @@ from whence.log.address import open_log
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
+_NO_RUNBOOK = "no runbook: to apply it, write `runbook: https://…`, or tag the dataset with one"
+
 
 def load_slos(file: Path) -> SloFile:
     """Read a file of objectives. Raises RulesFileError with file and line, ArtifactError."""
@@ -51,6 +53,8 @@ def _lines(found: SloFile) -> Iterator[str]:
         yield f"{safe(one.name)}  {safe(str(one.dataset))}"
         yield f"  {kind_of_indicator(one.indicator)}, target {100 * float(one.target):g} % of {one.window // DAY} d"
         yield from (f"  {alert_text(one, alert)}" for alert in one.alerting)
+        if one.pages:
+            yield f"  runbook: {safe(one.runbook)}" if one.runbook else f"  {_NO_RUNBOOK}"
     count = len(found.objectives)
     yield f"{count} objective{'s' * (count != 1)} of {safe(found.service)}, valid"
 
@@ -72,5 +76,6 @@ def _document(one: Objective) -> dict[str, Any]:
         "target": float(one.target),
         "budgeting_method": one.budgeting.value,
         "alerts": [alert_text(one, alert) for alert in one.alerting],
+        "runbook": one.runbook or None,
         "place": one.place,
     }

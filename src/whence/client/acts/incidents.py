@@ -114,6 +114,44 @@ class IncidentLastGood(msgspec.Struct, frozen=True, kw_only=True):
     commit: Commit | None
 
 
+class IncidentRollback(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest run before the incident that can be trusted. `commit`, `version`: None if they were not reported."""
+
+    run: str
+    job: str
+    time: str
+    commit: Commit | None
+    version: str | None
+    checked: bool
+    hidden: int
+
+
+class IncidentSchedule(msgspec.Struct, frozen=True, kw_only=True):
+    """A schedule to pause: a DAG of Airflow. `running`: a run goes on, which pausing does not stop."""
+
+    system: str
+    namespace: str
+    id: str
+    distance: int
+    running: bool
+
+
+class IncidentPause(msgspec.Struct, frozen=True, kw_only=True):
+    """What to pause so that the broken `node` goes no further: the nearest of `total` schedules.
+
+    `unscheduled`: dependent jobs of which no schedule is known; `uncertain`: jobs that do not report which columns they
+    read; `hidden`: jobs that the key may not see.
+    """
+
+    node: str
+    schedules: tuple[IncidentSchedule, ...]
+    total: int
+    unscheduled: int
+    uncertain: int
+    hidden: int
+    complete: bool
+
+
 class AffectedNode(msgspec.Struct, frozen=True, kw_only=True):
     """A downstream dataset or job."""
 
@@ -140,8 +178,8 @@ class IncidentBudget(msgspec.Struct, frozen=True, kw_only=True):
 
 class IncidentDetail(msgspec.Struct, frozen=True, kw_only=True):
     """An incident with its findings, its states, and what people did, all in order; and what is known around its root,
-    as far as the key may see it. `violations_complete`: there are no other violations. `possible_acts`: what it may
-    be used for now.
+    as far as the key may see it. `violations_complete`: there are no other violations. `rollback`, `pause`: None unless
+    data is wrong now, or if seen as of the past. `possible_acts`: what the key may be used for now.
     """
 
     at: str
@@ -160,6 +198,8 @@ class IncidentDetail(msgspec.Struct, frozen=True, kw_only=True):
     budgets: tuple[IncidentBudget, ...]
     possible_acts: tuple[str, ...] = ()
     violations_complete: bool = True
+    rollback: IncidentRollback | None = None
+    pause: IncidentPause | None = None
 
 
 class IncidentsPage(msgspec.Struct, frozen=True, kw_only=True):

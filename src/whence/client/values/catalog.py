@@ -12,6 +12,14 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     role: str
 
 
+class Tag(msgspec.Struct, frozen=True, kw_only=True):
+    """A tag of a dataset or job, or of one of its columns (`field`)."""
+
+    key: str
+    value: str
+    field: str | None = None
+
+
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What is asserted of a dataset or job. `types`: what it says that it is (VIEW, DASHBOARD).
 
@@ -26,6 +34,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     contract_version: str | None = None
     certification_status: str | None = None
     aliases: tuple[str, ...] = ()
+    tags: tuple[Tag, ...] = ()
 
 
 class KnownField(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from whence.govern.incidents.contract_violations import ContractGraph, read_judg
 from whence.govern.incidents.findings import Finding, findings_at
 from whence.govern.incidents.fold import fold_incidents
 from whence.govern.incidents.incident import HOUR, Act, Incident, Recorded, UpstreamRelation
+from whence.govern.incidents.maintenance import defer_notification, maintenance_of
 from whence.govern.incidents.recording import find_new_transitions
 from whence.govern.incidents.records import (
     IncidentTransition,
@@ -37,7 +38,8 @@ from whence.govern.incidents.sources import (
 )
 from whence.govern.rule_states.findings import certification_findings, lineage_findings, policy_findings
 from whence.govern.rule_states.records import list_rule_transitions
-from whence.govern.slos.records import Transition, list_declarations, list_transitions
+from whence.govern.slos.calendars import Maintenance
+from whence.govern.slos.records import Declaration, Transition, list_declarations, list_transitions
 from whence.model.catalog import RunDatasets
 from whence.model.graph import FacetRow
 from whence.model.ids import node_id
@@ -160,7 +162,8 @@ def _findings_of_data(
     at: int,
 ) -> Iterator[Finding]:
     objectives, violations = rules
-    yield from slo_findings(objectives, _columns_of_slos(catalog, at))
+    declared = list_declarations(catalog, at)
+    yield from slo_findings(objectives, _columns_of_slos(declared))
     failures = list(_failures(catalog, graph, streaks.runs.found))
     failed = list(_check_failures(graph, streaks.checks.found))
     ids = ids_of(graph, sorted({one.dataset for one in failed} | {one.dataset for one in violations}))
@@ -168,14 +171,23 @@ def _findings_of_data(
     datasets = {name for one in failures for name in one.outputs}
     datasets |= {one.dataset for one in checks} | {one.dataset for one in violations}
     tiers = read_tiers(graph, datasets)
-    yield from failure_findings(failures, tiers)
-    yield from check_findings(checks, tiers)
-    yield from contract_findings(violations, tiers)
+    windows = _read_maintenance(graph, declared)
+    found = (*failure_findings(failures, tiers), *check_findings(checks, tiers), *contract_findings(violations, tiers))
+    yield from (defer_notification(one, windows.get(node_id(one.dataset), ())) for one in found)
 
 
-def _columns_of_slos(catalog: Catalog, at: int) -> Mapping[tuple[str, str], str]:
-    declared = (one for some in list_declarations(catalog, at).values() for one in some)
-    return {(one.id, one.version): one.objective.column for one in declared if one.objective}
+def _read_maintenance(
+    graph: ContractGraph, declared: Mapping[str, Sequence[Declaration]]
+) -> Mapping[int, Sequence[Maintenance]]:
+    """The maintenance of datasets, by the ids of all their names."""
+    found = maintenance_of(declared.values())
+    ids = ids_of(graph, sorted(found)) if found else {}
+    return {id_: found[name] for name, several in ids.items() for id_ in several}
+
+
+def _columns_of_slos(declared: Mapping[str, Sequence[Declaration]]) -> Mapping[tuple[str, str], str]:
+    every = (one for some in declared.values() for one in some)
+    return {(one.id, one.version): one.objective.column for one in every if one.objective}
 
 
 def read_tiers(graph: Runs, datasets: Iterable[DatasetName]) -> Mapping[DatasetName, int]:

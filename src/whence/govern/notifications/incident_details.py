@@ -1,30 +1,48 @@
 """The details of an incident as lines of a notice: what somebody who is paged needs first."""
 
+import shlex
 from collections.abc import Iterable, Iterator
+from urllib.parse import urlencode
 
 from whence.govern.gate.rendering.names import name_of
-from whence.govern.incidents.detail import IncidentDetail, LastGood
-from whence.govern.incidents.impact import Downstream
-from whence.govern.notifications.notice import Detail
+from whence.govern.incidents.detail.gathering import IncidentDetail, LastGood
+from whence.govern.incidents.detail.impact import Downstream
+from whence.govern.incidents.detail.mitigation import RollbackRun, SuggestedPause
+from whence.govern.notifications.notice import Detail, Link
 from whence.govern.notifications.rendering.texts import minute
 from whence.model.names import FieldName
+from whence.query.answers.instants import iso
 from whence.query.answers.probabilities import probability_text
 from whence.query.diagnosis.diagnosis import PossibleCause
+from whence.query.runs.commits import Commit
 
-_MOST_UPSTREAM, _MOST_VIOLATIONS, _MOST_BUDGETS, _MOST_EVIDENCE, _MOST_NAMED = 5, 3, 3, 2, 3
+_MOST_UPSTREAM, _MOST_VIOLATIONS, _MOST_BUDGETS, _MOST_EVIDENCE, _MOST_NAMED = 3, 2, 2, 2, 3
 _LONGEST_COMMIT = 12
 
 
 def detail_lines(one: IncidentDetail) -> tuple[Detail, ...]:
-    """The lines: impact, last good run, possible causes, what is upstream, contracts, and what is left of budgets."""
+    """The lines: impact, last good run, where to roll back to, what to pause, possible causes, what is upstream,
+    contracts, and what is left of budgets.
+    """
     return (
         *_impact(one),
         *_last_good(one.last_good),
+        *_rollback(one.rollback),
+        *_pause(one.pause),
         *_causes(one.candidates),
         *_upstream(one),
         *_violations(one),
         *_budgets(one),
     )
+
+
+def detail_links(one: IncidentDetail) -> tuple[Link, ...]:
+    """The page that compares the lineage of the root with that of its last good run."""
+    if one.last_good is None:
+        return ()
+    root = one.incident.root
+    query = urlencode({"node": str(root), "vs": iso(one.last_good.time)})
+    return (Link(title="Compared with the last good run", path=f"/ui/lineage?{query}", nodes=(root,)),)
 
 
 def _impact(one: IncidentDetail) -> Iterator[Detail]:
@@ -49,9 +67,33 @@ def _owners(owners: Iterable[str]) -> str:
 def _last_good(good: LastGood | None) -> Iterator[Detail]:
     if good is None:
         return
-    commit = f", commit {good.commit.version[:_LONGEST_COMMIT]}" if good.commit and good.commit.version else ""
     job = good.run.job
-    yield Detail(label="Last successful run", text=f"{name_of(job)} at {minute(good.time)}{commit}", nodes=(job,))
+    text = f"{name_of(job)} at {minute(good.time)}{_commit(good.commit)}"
+    yield Detail(label="Last successful run", text=text, nodes=(job,))
+
+
+def _rollback(point: RollbackRun | None) -> Iterator[Detail]:
+    if point is None:
+        return
+    job = point.run.job
+    version = f", version {point.version}" if point.version else ""
+    text = f"{name_of(job)} at {minute(point.time)}{_commit(point.commit)}{version}"
+    yield Detail(label="Roll back to", text=text, nodes=(job,))
+
+
+def _commit(commit: Commit | None) -> str:
+    return f", commit {commit.version[:_LONGEST_COMMIT]}" if commit and commit.version else ""
+
+
+def _pause(one: SuggestedPause | None) -> Iterator[Detail]:
+    if one is None or not one.total:
+        return
+    nearest = one.schedules[:_MOST_NAMED]
+    count = f"{one.total:,} schedule{'s' * (one.total != 1)}"
+    named = ", ".join(f"{each.schedule.system} {each.schedule.id}" for each in nearest)
+    nodes = (one.node, *(each.schedule.job for each in nearest))
+    yield Detail(label="Could be paused", text=f"{count}: {named}", nodes=nodes, plain=count)
+    yield Detail(label="Plan it", text=f"whence contain plan {shlex.quote(str(one.node))}", nodes=(one.node,))
 
 
 def _causes(causes: Iterable[PossibleCause]) -> Iterator[Detail]:

@@ -10,7 +10,8 @@ from whence.govern.incidents.records import IncidentTransition
 from whence.govern.notifications.notice import Detail, Link, Notice, Severity, State, Symptom
 from whence.govern.notifications.outbox import Notices
 from whence.model.names import DatasetName, parse_node
-from whence.model.traits import NO_TRAITS, Traits
+from whence.model.traits import NO_TRAITS, RUNBOOK, Traits
+from whence.query.answers.instants import iso
 
 _FAILED_RUN = "failed run"
 """The rule of a failed run. Its job may be one that a receiver may not see."""
@@ -29,8 +30,9 @@ _PLAIN_RULES = {
     FindingKind.CONTRACT: "a rule of its contract is violated",
 }
 """The same without names that may name what a receiver may not see."""
-_RUNBOOK, _DOMAIN = "runbook", "domain"
-"""Tags of a dataset, whose values are shown."""
+_DAY = 86_400_000_000
+_DOMAIN = "domain"
+"""The tag of a dataset whose value is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +115,11 @@ def _notice(
         since=record.since,
         owners=tuple(sorted(traits.owners)),
         tier=traits.tier,
-        domain=_tag(traits, _DOMAIN),
+        domain=traits.value_of(_DOMAIN),
         resolved_at=one.time if state.is_over else None,
         details=tuple(_details(one, incident)),
-        links=_links(root),
-        runbook=_tag(traits, _RUNBOOK),
+        links=_links(record.incident, root, record.since),
+        runbook=traits.value_of(RUNBOOK),
         silence=f"whence incident silence {record.incident} --for 2h",
     )
 
@@ -128,13 +130,18 @@ def _root_of(one: IncidentTransition) -> DatasetName:
     return root
 
 
-def _links(root: DatasetName) -> tuple[Link, ...]:
-    """The pages of the root: its lineage, and what changed upstream of it in the last day."""
-    lineage, changes = urlencode({"node": str(root)}), urlencode({"node": str(root), "since": "24h"})
+def _links(incident: str, root: DatasetName, since: int) -> tuple[Link, ...]:
+    """The page of the incident, the lineage of the root when it began, and what changed upstream from a day before."""
+    begin, before = iso(since), iso(since - _DAY)
     return (
-        Link(title="Lineage", path=f"/ui/lineage?{lineage}", nodes=(root,)),
-        Link(title="What changed", path=f"/ui/changes?{changes}", nodes=(root,)),
+        Link(title="Incident", path=f"/ui/incident?{urlencode({'incident': incident})}", nodes=(root,)),
+        _link("Lineage when it began", "lineage", root, as_of=begin, lens="health"),
+        _link("What changed", "changes", root, since=before),
     )
+
+
+def _link(title: str, page: str, root: DatasetName, **options: str) -> Link:
+    return Link(title=title, path=f"/ui/{page}?{urlencode({'node': str(root), **options})}", nodes=(root,))
 
 
 def _title(root: DatasetName, incident: Incident | None, at: int, rules: Mapping[FindingKind, str]) -> str:
@@ -184,10 +191,6 @@ def _symptoms(incident: Incident | None, notice: Notice, at: int) -> tuple[Sympt
 def _is_silenced(incident: Incident | None, at: int) -> bool:
     silences = (one for one in incident.acts if one.record.act == "silence") if incident else ()
     return any(one.time <= at < (one.record.until or 0) for one in silences)
-
-
-def _tag(traits: Traits, key: str) -> str:
-    return next((value for name, value, field in sorted(traits.tags) if name == key and not field), "")
 
 
 def list_notices(

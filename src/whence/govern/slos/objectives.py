@@ -156,7 +156,8 @@ class Misses:
 class Objective:
     """A service level objective of a dataset. `target`: the share that is good; `window`: a rolling period (µs).
 
-    `text`: the objective alone, as canonical JSON of the form of `slos.yaml`; `place`: where it is written.
+    `runbook`: the address of what to do when it is violated. `text`: the objective alone, as canonical JSON of the form
+    of `slos.yaml`; `place`: where it is written.
     """
 
     service: str
@@ -166,6 +167,7 @@ class Objective:
     target: Fraction
     window: int = 30 * DAY
     description: str = ""
+    runbook: str = ""
     calendar: Calendar = ALWAYS
     maintenance: tuple[Maintenance, ...] = ()
     burn_rates: tuple[BurnRate, ...] = ()
@@ -190,6 +192,11 @@ class Objective:
     def alerting(self) -> tuple[BurnRate | Misses, ...]:
         """All its alerts."""
         return (*self.burn_rates, *self.misses)
+
+    @property
+    def pages(self) -> bool:
+        """Whether one of its alerts wakes somebody."""
+        return any(one.notify is Notify.PAGE for one in self.alerting)
 
 
 def kind_of_indicator(indicator: Indicator) -> str:

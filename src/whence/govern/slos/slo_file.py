@@ -17,6 +17,7 @@ from whence.govern.yaml_values import read_values
 
 _LONGEST_WINDOW = 366 * DAY
 _LONGEST_NAME = 200
+_LONGEST_ADDRESS = 2_000
 DEFAULT_MISSES = (Misses(bad=1, of=1, notify=Notify.TICKET),)
 
 
@@ -40,6 +41,7 @@ def read_slos(text: str, file: str = "slos.yaml") -> SloFile:
         service=stated["service"],
         calendars=stated.get("calendars", {}),
         maintenance=stated.get("maintenance", ()),
+        runbook=stated.get("runbook", ""),
         values=values,
     )
     objectives = tuple(shared.read(node, index) for index, node in enumerate(stated["slos"]))
@@ -77,16 +79,27 @@ def _objective(node: Node) -> Fraction:
     return target
 
 
+def _runbook(node: Node) -> str:
+    """An address that people follow. Raises RulesFileError."""
+    text = node.filled()
+    is_address = text.startswith(("https://", "http://")) and text.isprintable() and " " not in text
+    if not is_address or len(text) > _LONGEST_ADDRESS:
+        raise node.mistake(f"write the address of a runbook: https://… (at most {_LONGEST_ADDRESS:,} characters)")
+    return text
+
+
 _TOP: Mapping[str, Reader] = {
     "version": read_version,
     "service": _name,
     "calendars": read_calendars,
     "maintenance": read_maintenance,
+    "runbook": _runbook,
     "slos": Node.list,
 }
 _SLO: Mapping[str, Reader] = {
     "name": _name,
     "description": Node.filled,
+    "runbook": _runbook,
     "dataset": read_dataset,
     "indicator": read_indicator,
     "objective": _objective,
@@ -99,11 +112,12 @@ _SLO: Mapping[str, Reader] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shared:
-    """What the objectives of a file share. `values`: the file as JSON values."""
+    """What the objectives of a file share. `runbook`: of those without one; `values`: the file as JSON values."""
 
     service: str
     calendars: Mapping[str, Calendar]
     maintenance: tuple[Maintenance, ...]
+    runbook: str
     values: Mapping[str, Any]
 
     def read(self, node: Node, index: int) -> Objective:
@@ -113,6 +127,7 @@ class _Shared:
             service=self.service,
             name=stated["name"],
             description=stated.get("description", ""),
+            runbook=stated.get("runbook", self.runbook),
             dataset=stated["dataset"],
             indicator=stated["indicator"],
             target=stated["objective"],
@@ -161,6 +176,7 @@ class _Shared:
         document = {"version": 1, "service": self.service, "slos": [self.values["slos"][index]]}
         document |= {"calendars": calendars} if calendars else {}
         document |= {"maintenance": maintenance} if maintenance else {}
+        document |= {"runbook": one.runbook} if one.runbook and "runbook" not in self.values["slos"][index] else {}
         return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 

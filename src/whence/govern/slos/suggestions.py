@@ -35,6 +35,9 @@ _SLACK = 1.05
 _TARGETS = ("99.5", "99", "98", "95", "90", "80")
 """Per cent. Higher ones are for people to choose."""
 _LONGEST_NAME = 150
+_RUNBOOK = (
+    "# Some of these page, so they need a runbook: https://… with what to do (or a tag `runbook` of each dataset)."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +108,8 @@ def write_suggestions(service: str, some: Sequence[Suggestion]) -> str:
         members = [f"{key}: {_json(value)}" for key, value in one.members.items()]
         lines += [f"{'    ' if place else '  - '}{line}" for place, line in enumerate(members)]
     text = "\n".join(lines) + "\n"
-    read_slos(text, "suggestions")
-    return text
+    found = read_slos(text, "suggestions")
+    return f"{_RUNBOOK}\n{text}" if any(one.pages for one in found.objectives) else text
 
 
 def _with_target(

@@ -37,6 +37,8 @@ def _turn(part: Part) -> str:
     match part.change:
         case Change.ADDED | Change.REMOVED:
             return f"was {part.change.value}"
+        case Change.RENAMED:
+            return f"was renamed from {part.before}" if part.before else "was renamed"
         case Change.VIOLATED:
             return f"is violated: {part.after}" if part.after else "is violated"
     return f"changed from {part.before or 'nothing'} to {part.after or 'nothing'}"

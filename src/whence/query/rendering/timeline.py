@@ -11,7 +11,7 @@ from whence.query.rendering.answers import event_document
 from whence.query.rendering.listings import Listing
 
 Kind = Literal["schema", "lineage", "contract", "objective", "quality", "run", "code", "owners"]
-Change = Literal["added", "removed", "changed", "failed", "recovered", "violated", "fulfilled"]
+Change = Literal["added", "removed", "changed", "renamed", "failed", "recovered", "violated", "fulfilled"]
 Reason = Literal[
     "hidden",
     "no column lineage",

@@ -6,7 +6,7 @@ import typer
 
 from whence.cli.commands.options import Data, Form, ServerUrl, Store, Url, parse_age, parse_past_instant
 from whence.cli.output.streams import Output, reporting
-from whence.cli.settings import data_directory, store_url
+from whence.cli.settings import data_directory, log_url, security_db, store_url
 
 app = typer.Typer(
     name="incident",
@@ -60,8 +60,11 @@ def show(
     from whence.cli.incidents.store import open_incidents
     from whence.client.questions import connect
 
+    directory = data_directory(data)
+    address = store_url(directory, store)
     with reporting(output):
-        with connect(url) if url else open_incidents(store_url(data_directory(data), store)) as questions:
+        log, security = log_url(directory), "" if url else security_db(address)
+        with connect(url) if url else open_incidents(address, log, security) as questions:
             code = show_incident(questions, incident, as_of, output)
         raise typer.Exit(code)
 

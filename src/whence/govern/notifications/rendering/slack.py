@@ -7,7 +7,8 @@ from whence.govern.notifications.rendering.texts import headline, name_text, pag
 from whence.govern.slack_blocks import Block, Message, content, item, text
 
 EVENT_TYPE = "whence_incident"
-_MOST_LABELS = 25
+_MOST_LABELS = 32
+"""All that `rows` gives: the last ones are the runbook and how to silence it."""
 
 
 def message(act: Act, base: str = "") -> dict[str, Any]:

@@ -34,6 +34,7 @@ def document(act: Act, base: str = "") -> Json:
             "details": [{"label": one.label, "text": one.text} for one in notice.details],
             "links": [{"title": title, "url": address} for title, address in pages(notice, base)],
             "runbook": notice.runbook or None,
+            "silence": notice.silence or None,
             "thread": act.thread,
         },
     }

@@ -89,6 +89,7 @@ def _slo(one: Objective, service: str) -> Json:
         "whence-dataset": label_text(str(one.dataset)),
         "whence-indicator": kind_of_indicator(one.indicator),
         "whence-not-exported": "; ".join(losses(one)),
+        **({"whence-runbook": label_text(one.runbook)} if one.runbook else {}),
     }
     spec = {
         "description": (label_text(one.description) or label_text(one.name))[:_LONGEST_DESCRIPTION],

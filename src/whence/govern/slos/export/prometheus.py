@@ -114,6 +114,7 @@ def _rule(
         "annotations": {
             "summary": f"{name}: {about}",
             "description": f"{name} of {service}, for {dataset}. Its history: `whence slo show {id_of(one)}`",
+            **({"runbook_url": _literal(one.runbook)} if one.runbook else {}),
         },
     }
 

@@ -1,17 +1,23 @@
 """Edges that appeared, disappeared or changed their transformations on the way to a node."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import groupby
 
 from whence.model.graph import Grain, SetEdge, SpanRow
 from whence.model.ids import Kind, kind_of
-from whence.model.names import FieldName, JobName, Node
+from whence.model.lineage import Origin
+from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.transformations import Transformation
 from whence.query.history.changes.scope import Scope
 from whence.query.history.changes.values import Change, ChangeKind, Part, Proof, UpstreamChange, joint_change
 from whence.query.history.edge_changes import Content, Differing, compare, content_of
 from whence.query.ports.graph import Past
 from whence.query.traversal.witnesses import Link
+
+Ends = tuple[int, int]
+"""The source and the target of an edge."""
+_DIRECT = "DIRECT"
 
 Changed = tuple[SpanRow, Content, Content]
 """An interval that began in the period, with the edges before and in it."""
@@ -24,10 +30,12 @@ def lineage_changes(graph: Past, scope: Scope, since: int, until: int) -> list[U
     # Most owners did not change in the period: their lineage is not read.
     begun = {(one.owner_id, one.aspect) for one in overlapping if one.valid_from > since}
     spans = [one for one in overlapping if (one.owner_id, one.aspect) in begun]
-    changed = list(_changed(spans, _contents(graph, scope, spans), since))
+    contents = _contents(graph, scope, spans)
+    changed = list(_changed(spans, contents, since))
+    renaming = _find_renaming(graph, contents, changed)
     ids = {id_ for _, *several in changed for content in several for link in content for id_ in link}
     names = graph.nodes(sorted({*ids, *(span.owner_id for span, _, _ in changed)}))
-    return [one for found in changed for one in _entries(scope, names, *found)]
+    return [one for found in changed for one in _entries(scope, names, renaming, *found)]
 
 
 def _contents(graph: Past, scope: Scope, spans: Sequence[SpanRow]) -> Mapping[int, Sequence[SetEdge]]:
@@ -61,8 +69,22 @@ def _changed(spans: Iterable[SpanRow], contents: Mapping[int, Sequence[SetEdge]]
             before = after
 
 
+def _find_renaming(
+    graph: Past, contents: Mapping[int, Sequence[SetEdge]], changed: Iterable[Changed]
+) -> AbstractSet[Ends]:
+    """Of the new edges, those from the former name of a dataset to its new one."""
+    new = {(link.source, link.target) for _, before, after in changed for link in after.keys() - before.keys()}
+    sets: dict[int, set[Ends]] = {}
+    for edge in (edge for several in contents.values() for edge in several):
+        ends = edge.source_id, edge.target_id
+        if ends in new and edge.type == _DIRECT and 0 != edge.source_dataset_id != edge.target_dataset_id:
+            sets.setdefault(edge.set_id, set()).add(ends)
+    origins = graph.evidence(sets, None, 1) if sets else {}
+    return {ends for id_, one in origins.items() if one.origin == Origin.RENAMED for ends in sets[id_]}
+
+
 def _entries(
-    scope: Scope, names: Mapping[int, Node], span: SpanRow, before: Content, after: Content
+    scope: Scope, names: Mapping[int, Node], renaming: AbstractSet[Ends], span: SpanRow, before: Content, after: Content
 ) -> Iterator[UpstreamChange]:
     differing = compare(before, after)
     owner = names[span.owner_id]
@@ -70,14 +92,16 @@ def _entries(
     for change, links in zip((Change.ADDED, Change.REMOVED, Change.CHANGED), differing.each, strict=True):
         for link in _without_writers(differing, links):
             end, part = _part(scope, names, link, change, before, after)
-            by_end.setdefault(end, []).append(part)
+            is_renamed = change is Change.ADDED and (link.source, link.target) in renaming
+            by_end.setdefault(end, []).append(_renamed(part) if is_renamed else part)
     is_run = kind_of(span.statement_id) is Kind.RUN
     proof = Proof(
         run_id=span.statement_id if is_run else 0,
         event_id=0 if is_run else span.statement_id,
         time=span.valid_from,
     )
-    for end, parts in by_end.items():
+    for end, every in by_end.items():
+        parts = _without_renamed_columns(every)
         yield UpstreamChange(
             time=span.valid_from,
             kind=ChangeKind.LINEAGE,
@@ -88,6 +112,21 @@ def _entries(
             job=owner if isinstance(owner, JobName) else None,
             proof=proof,
         )
+
+
+def _renamed(part: Part) -> Part:
+    """A renamed dataset, or one of its columns, that came from its former name."""
+    return Part(change=Change.RENAMED, name=part.name, end=part.end)
+
+
+def _without_renamed_columns(parts: Sequence[Part]) -> Sequence[Part]:
+    """The parts without the columns of a renamed dataset: all of them have the name of the dataset."""
+    whole = {one.end for one in parts if one.change is Change.RENAMED and isinstance(one.end, DatasetName)}
+    return [
+        one
+        for one in parts
+        if not (one.change is Change.RENAMED and isinstance(one.end, FieldName) and one.end.dataset in whole)
+    ]
 
 
 def _without_writers(differing: Differing, links: Iterable[Link]) -> Iterator[Link]:

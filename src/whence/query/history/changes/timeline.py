@@ -68,7 +68,7 @@ def changes_in(
     found += objective_changes(contracts.objective_changes(since, until), scope)
     not_known = list(scope.not_known)
     for some, unknown in (
-        schema_changes(graph, scope, since, until),
+        schema_changes(graph, scope, since, until, with_renames=True),
         run_changes(graph, scope, since, until),
         check_changes(graph, scope, since, until),
         contract_changes(contracts, scope, since, until),

@@ -23,13 +23,14 @@ class ChangeKind(StrEnum):
 
 
 class Change(StrEnum):
-    """How it changed. A run or a check fails or recovers; the rule of a contract, or an objective, is violated or
-    fulfilled.
+    """How it changed. A column or a dataset is renamed. A run or a check fails or recovers; the rule of a contract, or
+    an objective, is violated or fulfilled.
     """
 
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
+    RENAMED = "renamed"
     FAILED = "failed"
     RECOVERED = "recovered"
     VIOLATED = "violated"
@@ -42,6 +43,7 @@ class Part:
 
     `name`: of the column, check, rule or objective. Of an edge, `end` is the node from which it comes, and `name` the
     column that it leads to, if the change is at a whole dataset. `before` and `after` are empty where it did not exist.
+    Of a renamed column, `before` is its former name and `after` the new one, which is `name`, too.
     """
 
     change: Change

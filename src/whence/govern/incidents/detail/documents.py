@@ -3,7 +3,9 @@
 from typing_extensions import TypedDict
 
 from whence.govern.incidents.current import ReadIncidents
-from whence.govern.incidents.detail import IncidentDetail, LastGood
+from whence.govern.incidents.detail.gathering import IncidentDetail, LastGood
+from whence.govern.incidents.detail.impact import Downstream
+from whence.govern.incidents.detail.mitigation import RollbackRun, SuggestedPause
 from whence.govern.incidents.documents import (
     IncidentAct,
     IncidentChange,
@@ -15,7 +17,6 @@ from whence.govern.incidents.documents import (
     incident_row,
     iso_or_none,
 )
-from whence.govern.incidents.impact import Downstream
 from whence.model.access import Viewer
 from whence.model.records.incidents import ActText
 from whence.model.traits import Traits
@@ -51,6 +52,46 @@ class IncidentLastGood(TypedDict):
     commit: documents.Commit | None
 
 
+class IncidentRollback(TypedDict):
+    """The newest run before the incident that can be trusted. `commit`, `version`: null if they were not reported.
+    `checked`: whether the caller may read the results of checks; `hidden`: inputs of it that they may not see.
+    """
+
+    run: str
+    job: str
+    time: str
+    commit: documents.Commit | None
+    version: str | None
+    checked: bool
+    hidden: int
+
+
+class IncidentSchedule(TypedDict):
+    """A schedule to pause: a DAG of Airflow. `running`: a run goes on, which pausing does not stop."""
+
+    system: str
+    namespace: str
+    id: str
+    distance: int
+    running: bool
+
+
+class IncidentPause(TypedDict):
+    """What to pause so that the broken `node` goes no further: the nearest of `total` schedules.
+
+    `unscheduled`: dependent jobs of which no schedule is known; `uncertain`: jobs that do not report which columns they
+    read; `hidden`: jobs that the caller may not see. `complete`: false if not all of them were found.
+    """
+
+    node: str
+    schedules: list[IncidentSchedule]
+    total: int
+    unscheduled: int
+    uncertain: int
+    hidden: int
+    complete: bool
+
+
 class AffectedNode(TypedDict):
     """A downstream dataset or job."""
 
@@ -82,7 +123,8 @@ class IncidentDocument(TypedDict):
     what is known around its root, as far as the caller may see it.
 
     `violations_complete`: false if there may be other violations; `impact_complete`: false if not all downstream nodes
-    were counted. `possible_acts`: what the caller may do about it now; none if the answer is about the past.
+    were counted. `rollback`, `pause`: null unless data is wrong now, and if the answer is about the past.
+    `possible_acts`: what the caller may do about it now; none if the answer is about the past.
     """
 
     at: str
@@ -97,6 +139,8 @@ class IncidentDocument(TypedDict):
     contract_violations: list[IncidentViolation]
     violations_complete: bool
     last_good: IncidentLastGood | None
+    rollback: IncidentRollback | None
+    pause: IncidentPause | None
     impact: list[IncidentImpact]
     impact_complete: bool
     budgets: list[IncidentBudget]
@@ -130,6 +174,8 @@ def detail_document(read: ReadIncidents, found: IncidentDetail, traits: Traits, 
         ],
         "violations_complete": found.violations_complete,
         "last_good": None if found.last_good is None else _last_good(found.last_good),
+        "rollback": None if found.rollback is None else _rollback(found.rollback),
+        "pause": None if found.pause is None else _pause(found.pause),
         "impact": [_impact(each) for each in found.impact],
         "impact_complete": found.impact_complete,
         "budgets": [
@@ -143,6 +189,40 @@ def detail_document(read: ReadIncidents, found: IncidentDetail, traits: Traits, 
 def _last_good(one: LastGood) -> IncidentLastGood:
     commit = None if one.commit is None else commit_document(one.commit)
     return {"run": str(one.run), "job": str(one.run.job), "time": iso(one.time), "commit": commit}
+
+
+def _rollback(one: RollbackRun) -> IncidentRollback:
+    return {
+        "run": str(one.run),
+        "job": str(one.run.job),
+        "time": iso(one.time),
+        "commit": None if one.commit is None else commit_document(one.commit),
+        "version": one.version or None,
+        "checked": one.checked,
+        "hidden": one.hidden,
+    }
+
+
+def _pause(one: SuggestedPause) -> IncidentPause:
+    schedules: list[IncidentSchedule] = [
+        {
+            "system": each.schedule.system,
+            "namespace": each.schedule.namespace,
+            "id": each.schedule.id,
+            "distance": each.distance,
+            "running": each.running,
+        }
+        for each in one.schedules
+    ]
+    return {
+        "node": str(one.node),
+        "schedules": schedules,
+        "total": one.total,
+        "unscheduled": one.unscheduled,
+        "uncertain": one.uncertain,
+        "hidden": one.hidden,
+        "complete": one.complete,
+    }
 
 
 def _impact(one: Downstream) -> IncidentImpact:

@@ -10,12 +10,21 @@ from typing import Literal
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.govern.contracts.evaluation.observations import Observed
 from whence.govern.incidents.contract_violations import read_recent_violations
-from whence.govern.incidents.impact import Downstream, find_downstream
+from whence.govern.incidents.detail.impact import Downstream, find_downstream
+from whence.govern.incidents.detail.mitigation import (
+    ReadReports,
+    RollbackRun,
+    SuggestedPause,
+    find_broken_node,
+    find_rollback,
+    suggest_pause,
+)
+from whence.govern.incidents.findings import FindingKind
 from whence.govern.incidents.incident import HOUR, Incident
 from whence.govern.incidents.sources import tier_of
 from whence.govern.incidents.states import possible_acts
 from whence.govern.slos.declared import evaluate_declared
-from whence.govern.slos.records import held_declarations
+from whence.govern.slos.records import Declaration, held_declarations
 from whence.model.access import Action, Viewer
 from whence.model.catalog import Window, Write
 from whence.model.events import RunState
@@ -24,7 +33,7 @@ from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.model.records.incidents import ActText
 from whence.model.slo_records import NotifyText
-from whence.model.traits import TRAIT_FACETS, Traits, read_traits
+from whence.model.traits import RUNBOOK, TRAIT_FACETS, read_traits
 from whence.query.answers.values import Question
 from whence.query.diagnosis.diagnosis import PossibleCause, diagnose
 from whence.query.history.changes.code import ReadCommits
@@ -36,9 +45,9 @@ from whence.query.visibility.visible_ids import QuestionGraph
 BEFORE = 24 * HOUR
 """How long before an incident its causes and violations are looked for."""
 MOST_CAUSES, MOST_UPSTREAM, MOST_BUDGETS, MOST_WRITES = 3, 20, 20, 50
-RUNBOOK = "runbook"
-"""The tag of a dataset whose value is the address of what to do if it is wrong."""
 
+Held = Sequence[Declaration]
+"""The objectives that hold."""
 Severity = Literal["critical", "high", "moderate", "low"]
 
 
@@ -85,8 +94,8 @@ class IncidentDetail:
     """An incident, with everything that is known around it. Empty where the viewer may not see the root.
 
     `violations_complete`: whether it is known that there are no others; `impact_complete`: whether all downstream nodes
-    were counted. `possible_acts`: what the viewer may do about it; none
-    if it is seen as of a time in the past.
+    were counted. `rollback`, `pause` and `possible_acts`: what the viewer may do about it; none of them if it is seen
+    as of a time in the past, and the first two only while data is wrong.
     """
 
     incident: Incident
@@ -100,6 +109,8 @@ class IncidentDetail:
     contract_violations: tuple[ContractViolation, ...] = ()
     violations_complete: bool = True
     last_good: LastGood | None = None
+    rollback: RollbackRun | None = None
+    pause: SuggestedPause | None = None
     impact: tuple[Downstream, ...] = ()
     impact_complete: bool = True
     budgets: tuple[BudgetLeft, ...] = ()
@@ -118,6 +129,7 @@ class DetailSources:
     whole_graph: Observed
     viewer: Viewer
     read_commits: ReadCommits
+    read_reports: ReadReports
     at: int
     past: int | None = None
 
@@ -129,6 +141,7 @@ def gather_detail(one: Incident, sources: DetailSources) -> IncidentDetail:
         return _without_root(one)
     traits = read_traits(sources.graph.facets([node_id(root)], TRAIT_FACETS))
     parents = _read_parents(sources, root)
+    held = tuple(held_declarations(sources.whole, sources.at).values())
     downstream = find_downstream(sources.graph, root, sources.past)
     violations, are_all_violations = _contract_violations(sources, one, [root, *parents])
     return IncidentDetail(
@@ -137,15 +150,17 @@ def gather_detail(one: Incident, sources: DetailSources) -> IncidentDetail:
         tier=tier_of(traits),
         notify=one.notify,
         owners=tuple(sorted(traits.owners)),
-        runbook=_runbook(traits),
+        runbook=_runbook(one, held) or traits.value_of(RUNBOOK),
         candidates=_candidates(sources, one),
         upstream=_freshness(sources, one, parents),
         contract_violations=violations,
         violations_complete=are_all_violations,
         last_good=_last_good(sources, one),
+        rollback=_rollback(sources, one),
+        pause=_pause(sources, one),
         impact=downstream.found,
         impact_complete=downstream.complete,
-        budgets=_budgets(sources, one),
+        budgets=_budgets(sources, one, held),
         possible_acts=_possible_acts(sources, one),
     )
 
@@ -167,6 +182,28 @@ def _possible_acts(sources: DetailSources, one: Incident) -> tuple[ActText, ...]
     return possible_acts(one.state) if may_act else ()
 
 
+def _has_wrong_data(sources: DetailSources, one: Incident) -> bool:
+    """Whether data is wrong now: not if the incident is over, nor if it is about a policy, a certification, a lineage
+    baseline or a silent source.
+    """
+    is_going_on = sources.past is None and one.state not in ("resolved", "merged")
+    return is_going_on and not all(each.family for each in one.findings)
+
+
+def _rollback(sources: DetailSources, one: Incident) -> RollbackRun | None:
+    if not _has_wrong_data(sources, one):
+        return None
+    return find_rollback(sources.graph, sources.catalog, sources.read_reports, one)
+
+
+def _pause(sources: DetailSources, one: Incident) -> SuggestedPause | None:
+    """A finding's column is named to those who may see everything, as in the finding itself."""
+    if not _has_wrong_data(sources, one):
+        return None
+    node = find_broken_node(sources.graph, one, sources.at) if sources.viewer.can_see_all else one.root
+    return suggest_pause(sources.graph, sources.catalog, node)
+
+
 def severity_of(notify: NotifyText | None, tier: int | None) -> Severity:
     """How bad it is, by how urgent it is and the tier of its root."""
     if notify == "page":
@@ -175,8 +212,15 @@ def severity_of(notify: NotifyText | None, tier: int | None) -> Severity:
     return "moderate" if notify == "ticket" and is_important else "low"
 
 
-def _runbook(traits: Traits) -> str:
-    return next((value for key, value, field in sorted(traits.tags) if key == RUNBOOK and not field), "")
+def _runbook(one: Incident, held: Held) -> str:
+    """That of the first violated objective of the root which has one."""
+    violated = [each.rule for each in one.findings if each.kind is FindingKind.SLO and each.dataset == one.root]
+    found = {
+        f"{each.record.service}/{each.record.name}": each.objective.runbook
+        for each in held
+        if each.dataset == one.root and each.objective
+    }
+    return next((found[rule] for rule in violated if found.get(rule)), "")
 
 
 def _read_parents(sources: DetailSources, root: DatasetName) -> Sequence[DatasetName]:
@@ -241,10 +285,9 @@ def _is_good(each: Write, before: int, viewer: Viewer) -> bool:
     return each.run.state is RunState.COMPLETE and each.time < before and viewer.can_see(job)
 
 
-def _budgets(sources: DetailSources, one: Incident) -> tuple[BudgetLeft, ...]:
+def _budgets(sources: DetailSources, one: Incident, held: Held) -> tuple[BudgetLeft, ...]:
     """The objectives of visible datasets with findings, those with the least budget first."""
     wanted = {each.dataset for each in one.findings if sources.viewer.can_see(each.dataset)}
-    held = held_declarations(sources.whole, sources.at).values()
     declared = [each for each in held if each.dataset in wanted]
     found = [
         BudgetLeft(

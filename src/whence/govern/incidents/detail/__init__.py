@@ -1,0 +1,1 @@
+"""What is known around one incident: causes, impact, budgets, and what limits it."""
