@@ -3,10 +3,12 @@
 from typing import Any
 
 from whence.cli.answers.changes import diff_lines, history_lines, run_lines
+from whence.cli.answers.timeline import timeline_lines
 from whence.cli.answers.tree import ASCII, Style
-from whence.client.answers.history import Diff, History, RunLineage
+from whence.client.answers.history import ChangesUpstream, Diff, History, RunLineage
 from whence.client.values.graph import Completeness
 from whence.client.values.history import Change, Commit, Handover, ReachedRun, State, Version
+from whence.client.values.timeline import ChangedPart, ChangeUpstream
 
 STYLE = Style(now=0)
 LAKE = "file:/home/ada/data/churn"
@@ -157,4 +159,40 @@ def test_runs_are_shown_with_short_commits_and_datasets() -> None:
         f"   1  {JOB}  {writer} COMPLETE  at c0ffee00",
         "      wrote features for run aaaaaaaa",
         "Complete.",
+    ]
+
+
+def test_the_longest_kind_of_a_change_is_apart_from_the_name() -> None:
+    def entry(kind: str, change: str, part: ChangedPart, distance: int) -> ChangeUpstream:
+        return ChangeUpstream(
+            time="2026-11-29T10:42:34.000000Z",
+            kind=kind,
+            change=change,
+            node=PRIORITY,
+            distance=distance,
+            parts=(part,),
+            job=None,
+            run=None,
+            event=None,
+        )
+
+    violated = ChangedPart(change="violated", name="web/there", end=None, before="holds", after="70 %")
+    renamed = ChangedPart(change="renamed", name="priority", end=None, before="urgency", after="priority")
+    found = ChangesUpstream(
+        node=FEATURES,
+        since="2026-11-28",
+        until="2026-11-29",
+        changes=(entry("objective", "violated", violated, 2), entry("schema", "renamed", renamed, 1)),
+        datasets=3,
+        jobs=2,
+        not_known=(),
+        completeness=WHOLE,
+    )
+    assert [line.plain for line in timeline_lines(found, 20, STYLE)] == [
+        "features  changes from 2026-11-28 to 2026-11-29",
+        "2026-11-29T10:42:34  objective  tickets.priority  began to miss an objective  2 hops upstream",
+        "    ! web/there  holds to 70 %",
+        "2026-11-29T10:42:34  schema     tickets.priority  has another name  1 hop upstream",
+        "    ~ priority  was urgency",
+        "2 changes in 3 datasets and 2 jobs.",
     ]

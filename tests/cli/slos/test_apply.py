@@ -89,6 +89,7 @@ def test_states_are_printed_and_decide_the_exit_code(api: Api, tmp_path: Path) -
     assert ask(api, "status", "--as-of", "2 days ago").stdout == "No objective is declared.\n"
     shown = ask(api, "show", "fresh")
     assert shown.stdout.startswith("shop/fresh: holds since ")
+    assert f"  runbook: {RUNBOOK}\n" in shown.stdout
     missing = ask(api, "show", "none")
     assert (missing.exit_code, "SLO 'none' not found." in missing.output) == (2, True)
 

@@ -151,7 +151,7 @@ def test_a_notice_has_symptoms_owners_and_a_runbook() -> None:
         "https://wiki.example.com",
     )
     assert [item.node for item in shown.symptoms] == [root, REVENUE]
-    assert [link.path.partition("?")[0] for link in shown.links] == ["/ui/lineage", "/ui/changes"]
+    assert [link.path.partition("?")[0] for link in shown.links] == ["/ui/incident", "/ui/lineage", "/ui/changes"]
     assert all(link.path.isprintable() and "<" not in link.path for link in shown.links)
     assert shown.title.endswith("objective shop/fresh is violated, 1 dataset downstream")
 

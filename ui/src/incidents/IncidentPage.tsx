@@ -5,6 +5,7 @@ import "../styles/incidents.css";
 import type { ReactNode } from "react";
 import { apiPath, useAnswer, type IncidentDocument } from "../api";
 import { Awaited, exact, Go, Icon, NodeLink, When } from "../components/elements";
+import { Runbook } from "../components/Runbook";
 import { Section } from "../components/Section";
 import { Table } from "../gate/Table";
 import { words } from "../texts";
@@ -110,15 +111,6 @@ const About = ({ of }: { of: IncidentDocument }) => {
     </dl>
   );
 };
-
-const Runbook = ({ address }: { address: string }) =>
-  /^https?:\/\//.test(address) ? (
-    <a href={address} rel="noreferrer" target="_blank" className="link-button">
-      {address}
-    </a>
-  ) : (
-    <>{address}</>
-  );
 
 const Fact = ({ name, value }: { name: string; value: ReactNode }) => (
   <>

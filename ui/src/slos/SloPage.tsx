@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { apiPath, useAnswer, type SloDetail, type SloRow } from "../api";
 import { Chart, Key, type Series } from "../components/Chart";
 import { Awaited, exact, Go, NodeLink, RunLink, When } from "../components/elements";
+import { Runbook } from "../components/Runbook";
 import { Section } from "../components/Section";
 import { SeriesTable } from "../components/SeriesTable";
 import { Table } from "../gate/Table";
@@ -61,6 +62,14 @@ const About = ({ of }: { of: SloRow }) => (
     {texts(of).map(([name, text]) => (
       <Fact key={name} name={name} text={text} />
     ))}
+    {of.runbook && (
+      <>
+        <dt>{words.slos.runbook}</dt>
+        <dd className="breaks">
+          <Runbook address={of.runbook} />
+        </dd>
+      </>
+    )}
     <dt>{words.slos.declared}</dt>
     <dd>
       <When time={of.declared_at} /> {words.slos.by} {of.declared_by}

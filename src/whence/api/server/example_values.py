@@ -263,6 +263,7 @@ VALUES: Mapping[str, Any] = {
     "SloRow.id": "5f1d7a84db0a4b7e",
     "SloRow.version": "9c2f3d6e8a9b0c1d",
     "SloRow.name": "revenue is fresh",
+    "SloRow.runbook": "https://wiki.example.com/runbooks/shop",
     "SloRow.state": "violated",
     "SloRow.expected": "at most 4 h old (wall)",
     "SloRow.reason": None,

@@ -37,10 +37,11 @@ def show_changes(
     """Print what changed upstream of a node. As text at most `limit`."""
     shown = limit if command.output is Rows.TEXT else None
     found = command.questions.changes(node, since=since, until=until, limit=shown, **bounds)
-    return show(command, found, lambda style: _lines(found, limit, style))
+    return show(command, found, lambda style: timeline_lines(found, limit, style))
 
 
-def _lines(found: ChangesUpstream, limit: int, style: Style) -> Iterator[Text]:
+def timeline_lines(found: ChangesUpstream, limit: int, style: Style) -> Iterator[Text]:
+    """The changes, the newest first, and what is not known. `limit`: how many were asked for."""
     labels = label(map(name_of, _nodes(found)), style.glyphs.more)
     period = f"  changes from {found.since} to {found.until}"
     yield Text.assemble((labels.of(name_of(found.node)), "bold"), (period, "dim"))

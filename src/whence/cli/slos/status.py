@@ -83,6 +83,8 @@ def _detail_lines(found: SloDetail) -> Iterator[str]:
     yield f"  declared {_second(one.declared_at)} by {safe(one.declared_by)}"
     if one.description:
         yield f"  {safe(one.description)}"
+    if one.runbook:
+        yield f"  runbook: {safe(one.runbook)}"
     shown = found.transitions[:_MOST_TRANSITIONS]
     yield from (f"  {_transition(change)}" for change in shown)
     if len(found.transitions) > len(shown):

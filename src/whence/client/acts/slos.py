@@ -73,6 +73,7 @@ class Slo(msgspec.Struct, frozen=True, kw_only=True):
     budget: SloBudget | None
     burn_rates: tuple[SloBurnRate, ...]
     alerts: tuple[SloAlert, ...]
+    runbook: str | None = None
 
 
 class Slos(msgspec.Struct, frozen=True, kw_only=True):

@@ -64,6 +64,7 @@ class SloRow(TypedDict):
     name: str
     dataset: str
     description: str | None
+    runbook: str | None
     indicator: str | None
     target: float | None
     window_days: float | None
@@ -138,6 +139,7 @@ def slo_row(found: EvaluatedSlo, *, is_whole: bool) -> SloRow:
         "name": declared.record.name,
         "dataset": declared.record.dataset,
         "description": _text(one.description if one else "", is_whole),
+        "runbook": one.runbook or None if one else None,
         "indicator": kind_of_indicator(one.indicator) if one else None,
         "target": float(one.target) if one else None,
         "window_days": one.window / 86_400_000_000 if one else None,

@@ -29,6 +29,7 @@ export const slos = {
   observed: "Observed",
   expected: "Expected",
   reason: "Reason",
+  runbook: "Runbook",
   declared: "Declared",
   by: "by",
   alerts: "Open alerts",

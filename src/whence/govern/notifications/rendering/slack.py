@@ -7,8 +7,6 @@ from whence.govern.notifications.rendering.texts import headline, name_text, pag
 from whence.govern.slack_blocks import Block, Message, content, item, text
 
 EVENT_TYPE = "whence_incident"
-_MOST_LABELS = 32
-"""All that `rows` gives: the last ones are the runbook and how to silence it."""
 
 
 def message(act: Act, base: str = "") -> dict[str, Any]:
@@ -18,7 +16,7 @@ def message(act: Act, base: str = "") -> dict[str, Any]:
     shown = Message(
         title=headline(notice),
         about=f"{name_text(notice.root)} · {', '.join(notice.owners) or 'nobody owns it'}",
-        items=[_row(label, words) for label, words in list(rows(notice))[:_MOST_LABELS]],
+        items=[_row(label, words) for label, words in rows(notice)],
         notes=[*symptom_lines(notice)][:10],
         link=links[0][1] if links else "",
     )

@@ -10,7 +10,7 @@ from whence.model.names import FieldName, Node
 from whence.query.answers.instants import iso
 
 _LONGEST_TITLE, _LONGEST_TEXT = 150, 300
-_MOST_SYMPTOMS, _MOST_DETAILS = 10, 25
+_MOST_SYMPTOMS, _MOST_DETAILS = 10, 23
 _SECOND = 1_000_000
 _MENTION = re.compile(r"@(?=(everyone|here|channel|all)\b)", re.IGNORECASE)
 _OPENING = {"<": "‹", ">": "›"}
