@@ -122,6 +122,17 @@ def test_a_hanging_collector_is_left_and_nothing_is_lost(settings: Settings, col
     assert len(spools(settings)) == 1
 
 
+def test_the_last_events_are_sent_after_a_job_was_quiet(settings: Settings, collector: Collector) -> None:
+    outbox = Outbox(settings)
+    outbox.emit(event(job="first"))
+    assert outbox.flush(30)
+    threading.Event().wait(settings.exit_seconds)  # the time that passed is none in which the collector was silent
+    outbox.emit(event(job="last"))
+    outbox.close()
+    assert jobs(collector.events) == ["first", "last"]
+    assert not spools(settings)
+
+
 def test_nobody_listens(tmp_path: Path) -> None:
     outbox = Outbox(Settings(url="http://127.0.0.1:9", outbox=str(tmp_path)))
     assert outbox.emit(event())

@@ -86,6 +86,20 @@ duckdb.sql(f"COPY ({totals}) TO 'out.csv'")
         "`UPDATE`, `DELETE`, `MERGE`, the appender, Arrow tables",
     ),
     Case(
+        "pyarrow.csv",
+        "pyarrow",
+        """
+import pyarrow as pa, pyarrow.compute as pc
+from pyarrow import csv
+orders = csv.read_csv("orders.csv")
+kept = orders.drop_columns(["id"]).append_column("lost", pc.multiply(orders["amount"], 2))
+csv.write_csv(kept, "out.csv")
+""",
+        frozenset(("orders.customer -> out.customer", "orders.amount -> out.amount")),
+        "what methods of tables and datasets compute, choose, filter or rename",
+        frozenset(("lost",)),
+    ),
+    Case(
         "sklearn",
         "scikit-learn",
         """

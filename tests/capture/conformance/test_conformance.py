@@ -20,6 +20,7 @@ from client.tests.frames.sessions import Kept
 from fixtures.captured_lineage import store_events
 from nightly.conformance import ALL, PAGE, read_rows, write_page
 from whence.openlineage.validation.strict import require_valid
+from whence_client import pyarrow
 from whence_client.captures.registry import install
 from whence_client.duckdb.hooks import DuckdbCapture
 from whence_client.frames.pandas.hooks import PandasCapture
@@ -29,7 +30,21 @@ from whence_client.sklearn.hooks import SklearnCapture
 
 NIGHTLY = {"mlflow.models.model", "mlflow.pyfunc", "mlflow.sklearn"} | {"great_expectations", SODA}
 """Captures whose system needs an environment of its own: cases that run with `--long`."""
-OBSERVING = (PandasCapture, PolarsCapture, DuckdbCapture, SklearnCapture)
+ELSEWHERE = {f"pyarrow.{name}" for name in pyarrow.__all__ if name != "csv"}
+"""Captures of modules that share their hooks with another one. They have tests of their own."""
+
+
+def pyarrow_capture() -> Any:
+    """The capture of one module of PyArrow."""
+    return pyarrow.csv
+
+
+OBSERVING = (PandasCapture, PolarsCapture, DuckdbCapture, pyarrow_capture, SklearnCapture)
+
+
+def name_of(capture: Callable[[], Any]) -> str:
+    """The name of a capture."""
+    return str(capture().name)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -127,7 +142,7 @@ def test_7_the_files_have_the_names_that_everybody_gives_them(case: Case, health
     assert ("file", str(healthy.folder / "out.csv")) in outputs
 
 
-@pytest.mark.parametrize("capture", OBSERVING, ids=lambda one: one.name)
+@pytest.mark.parametrize("capture", OBSERVING, ids=name_of)
 def test_8_undo_leaves_every_object_of_the_package_as_it_was(capture: Callable[[], Any]) -> None:
     made = capture()
     importlib.import_module(made.name)
@@ -157,7 +172,7 @@ def members_of(package: str) -> dict[tuple[str, ...], Any]:
     return found
 
 
-@pytest.mark.parametrize("capture", OBSERVING, ids=lambda one: one.name)
+@pytest.mark.parametrize("capture", OBSERVING, ids=name_of)
 def test_8_an_absent_package_is_a_sentence(
     capture: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -169,7 +184,7 @@ def test_8_an_absent_package_is_a_sentence(
     assert [one.endswith("is not installed here") for one in caplog.messages] == [True]
 
 
-@pytest.mark.parametrize("capture", OBSERVING, ids=lambda one: one.name)
+@pytest.mark.parametrize("capture", OBSERVING, ids=name_of)
 def test_10_a_newer_release_is_doubted_and_captured(
     capture: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,5 +210,5 @@ def test_what_a_capture_costs_is_measured_for_each() -> None:
 
 def test_every_registered_capture_is_checked() -> None:
     checked = {case.capture for case in CASES if case.package}
-    assert checked == {one.name for one in OBSERVING}
-    assert checked | NIGHTLY == set(registered_captures())
+    assert checked == set(map(name_of, OBSERVING))
+    assert checked | NIGHTLY | ELSEWHERE == set(registered_captures())

@@ -32,6 +32,10 @@ pl.scan_csv("wide.csv").select(pl.all() * 2).collect().write_csv("out.csv")
 import duckdb
 duckdb.sql("COPY (SELECT * FROM 'wide.csv') TO 'out.csv'")
 """,
+    "pyarrow.csv": """
+from pyarrow import csv
+csv.write_csv(csv.read_csv("wide.csv"), "out.csv")
+""",
     "sklearn": """
 import joblib, pandas as pd
 from sklearn.linear_model import LinearRegression

@@ -15,7 +15,7 @@ from typing import Any, Callable
 from whence_client.captures.session import Session
 from whence_client.frames.addresses import find_address
 from whence_client.frames.arrays import ArrayMemory, is_array
-from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_rows
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows
 from whence_client.lineage.columns import LEFT_THE_ENGINE, unknown
 
 _MOST_COLUMNS = 65_536
@@ -82,7 +82,8 @@ class FrameMemory:
 
         Each column has the lineage of the frame that its buffer came from. A type whose export is a copy (structs, some
         lists) has no lasting address: such a column is found if all others came from one frame of the same columns.
-        The address of a frame that is gone may be another's now: it counts only if all columns agree.
+        The address of a frame that is gone may be another's now: it counts only if all columns agree. What is not known
+        of a column is no doubt about the rows: they are those of the buffers that are shared.
         """
         marks = list_marks(take_columns)
         names = [name for name, _ in marks]
@@ -99,11 +100,7 @@ class FrameMemory:
         only = next(iter(used.values()))
         whole = only if shared and list(only.columns) == names else FrameLineage()
         made = {name: (one.lineage if one else whole).columns.get(name) or _UNKNOWN for name, one in found.items()}
-        return FrameLineage(
-            made,
-            join_rows(used.values()) | (_LOST if any(one is _UNKNOWN for one in made.values()) else Rows()),
-            join_inputs(used.values()),
-        )
+        return FrameLineage(made, join_rows(used.values()), join_inputs(used.values()))
 
 
 def _find_shared(candidates: list[tuple[_Entry, ...]], names: list[str]) -> _Entry | None:
@@ -124,7 +121,6 @@ def memory_of(session: Session) -> FrameMemory:
 
 
 _UNKNOWN = unknown(LEFT_THE_ENGINE)
-_LOST = Rows(reasons=frozenset((LEFT_THE_ENGINE,)))
 
 
 def list_marks(take_columns: TakeColumns) -> list[tuple[str, Mark | None]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Union
 
@@ -50,6 +51,19 @@ def name_file(path: PathLike, *, folder: PathLike | None = None, encoded: bool =
     name = _trim(rest.partition("?")[0] if scheme in ("http", "https") else rest)
     name = name.lstrip("/") if scheme in _OBJECTS else name
     return Dataset(f"{scheme}://{_authority(scheme, authority)}", name or "/")
+
+
+def common_folder(paths: Sequence[str]) -> str:
+    """The only path, or the nearest folder around all of them; also of URIs.
+
+    >>> common_folder(["/lake/orders/1.parquet", "/lake/orders/2.parquet"])
+    '/lake/orders'
+    """
+    if len(paths) == 1:
+        return paths[0]
+    split = [path.split("/")[:-1] for path in paths]
+    shared = next((depth for depth, parts in enumerate(zip(*split)) if len(set(parts)) > 1), min(map(len, split)))
+    return "/".join(split[0][:shared]) or "/"
 
 
 def is_location(text: str) -> bool:

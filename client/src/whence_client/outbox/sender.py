@@ -35,7 +35,7 @@ class Sender:
         self._thread: Thread | None = None
         self._progress = time.monotonic()
         self._pause = 0.0
-        self._is_urgent = self._is_stopped = self._has_news = False
+        self._is_urgent = self._is_stopped = self._has_news = self._is_idle = False
         self._has_sent_abandoned = False
 
     def wake(self) -> None:
@@ -46,6 +46,8 @@ class Sender:
                 self._progress = time.monotonic()
                 self._thread = Thread(target=self._run, name="whence-outbox", daemon=True)
                 self._thread.start()
+            elif self._is_idle:
+                self._progress = time.monotonic()  # `drain` may come before the thread continues
             self._changed.notify_all()
 
     def drain(self, seconds: float, *, stall: float) -> bool:
@@ -109,8 +111,9 @@ class Sender:
             if self._pause:
                 self._changed.wait_for(lambda: self._is_stopped or self._is_urgent, self._pause)
                 self._changed.wait_for(lambda: self._is_stopped, min(self._pause, _URGENT_PAUSE))
+            self._is_idle = True
             self._changed.wait_for(lambda: self._is_stopped or self._has_news or self._has_work())
-            self._has_news = False
+            self._has_news = self._is_idle = False
             if not self._is_stopped and not self._is_urgent:
                 self._changed.wait_for(lambda: self._is_stopped or self._is_urgent, _GATHER_SECONDS)
             self._progress = time.monotonic()

@@ -23,7 +23,7 @@ from whence_client.frames.polars import eager
 from whence_client.frames.polars.plan import Plan, find_sink, read_plan, written_schema
 from whence_client.frames.writes import FrameWrite, describe_write, write_event
 from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset, merge
-from whence_client.naming.files import name_file
+from whence_client.naming.files import common_folder, name_file
 
 _READERS = ("read_avro", "read_csv", "read_excel", "read_ipc", "read_json", "read_ndjson", "read_ods", "read_parquet")
 _SCANNERS = ("scan_csv", "scan_ipc", "scan_ndjson", "scan_parquet")
@@ -81,9 +81,10 @@ class _Hooks:
             if hasattr(polars, name):
                 observe(polars, name, self._on_scan)
         observe(polars.DataFrame, "__init__", self._on_creation)
-        observe(polars, "from_pandas", self._on_import)
+        for name in ("from_pandas", "from_arrow"):
+            observe(polars, name, self._on_import)
         observe(polars.Series, "__init__", self._on_values)
-        for name in ("to_pandas", "to_numpy"):
+        for name in ("to_pandas", "to_numpy", "to_arrow"):
             observe(polars.DataFrame, name, self._on_export)
         for name in (*_KEEPING, "__getitem__"):
             if hasattr(polars.DataFrame, name):
@@ -188,10 +189,10 @@ class _Hooks:
 
     def _name_paths(self, paths: list[str]) -> Dataset:
         """The dataset of the files of a scan: what the job called it, or the folder that several have in common."""
-        namespace, name = name_file(_common_path(paths)).key
+        namespace, name = name_file(common_folder(paths)).key
         while name and (namespace, name) not in self._sources:
             name = name.rpartition("/")[0]
-        return Dataset(namespace, name) if name else _dataset(name_file(_common_path(paths)))
+        return Dataset(namespace, name) if name else _dataset(name_file(common_folder(paths)))
 
     def _on_creation(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A frame was made of what Python has. Its buffers may lie where another frame's were."""
@@ -279,15 +280,6 @@ class _Hooks:
             self._session.emit(event, capture=self._capture.name)
 
 
-def _common_path(paths: list[str]) -> str:
-    """The only path, or the nearest folder around all of them; also of URIs."""
-    if len(paths) == 1:
-        return paths[0]
-    split = [path.split("/")[:-1] for path in paths]
-    shared = next((depth for depth, parts in enumerate(zip(*split)) if len(set(parts)) > 1), min(map(len, split)))
-    return "/".join(split[0][:shared]) or "/"
-
-
 def _dataset(named: EventDataset) -> Dataset:
     return Dataset(named.namespace, named.name)
 
@@ -302,7 +294,7 @@ def _path(source: Any) -> str:
         path = os.fspath(source)
         return path if isinstance(path, str) else ""
     if isinstance(source, (list, tuple)) and source and all(_path(one) for one in source):
-        return _common_path([_path(one) for one in source])
+        return common_folder([_path(one) for one in source])
     return ""
 
 
