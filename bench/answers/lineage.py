@@ -19,8 +19,8 @@ from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, JobName
 from whence.store.connection.engine import open_store, sqlite_url, writing
+from whence.store.ingest.change_log import change_version
 from whence.store.migrations.migrate import migrate
-from whence.store.schema.tables import change_version
 
 LAYERS = 10
 TEAM = 100

@@ -12,6 +12,7 @@ from bench.workloads.graphs import Graph, Ints, layered
 from whence.model.ids import Kind, hash64, node_id
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.store.connection.engine import writing
+from whence.store.ingest.change_log import change_version
 from whence.store.schema import tables
 from whence.store.schema.tables import FOREVER
 
@@ -73,7 +74,7 @@ def fill(engine: Engine, made: Estate) -> None:
     with writing(engine) as connection:
         for index in indexes:
             index.create(connection)
-        connection.execute(tables.change_version.insert(), {"number": 1, "stamp": 1})
+        connection.execute(change_version.insert(), {"number": 1, "stamp": 1})
         connection.execute(text("ANALYZE"))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from fixtures.readings_of_events import readings_of
 from generators import arrivals, body, histories
 from generators.events import run_events
 from generators.sql import with_sql
+from query.worlds.sensitive_story import BODIES as SENSITIVE
 from whence.derive.reading.flat_event import FlatEvent, owner_of
 from whence.derive.reading.record import Reading
 from whence.derive.rows.repeated_rows import RepeatedRows, _make_rows, make_repeated_rows
@@ -68,9 +70,12 @@ def test_a_chunk_of_a_workload_is_the_fold_of_its_events() -> None:
     assert len(set(repeated)) <= 6 * 2 < len(repeated)  # a job has two texts
 
 
-@given(st.lists(stamps, min_size=1))
-def test_every_rule_is_decided_by_the_first_the_last_and_the_winner(asserted: list[tuple[int, int, int]]) -> None:
-    content = readings_of(WORKLOAD[:1])[0].content
+@pytest.mark.parametrize("first", [WORKLOAD[0], SENSITIVE[0]], ids=["without tags", "with tags"])
+@given(asserted=st.lists(stamps, min_size=1))
+def test_every_rule_is_decided_by_the_first_the_last_and_the_winner(
+    first: bytes, asserted: list[tuple[int, int, int]]
+) -> None:
+    content = readings_of([first])[0].content
     assert isinstance(content, FlatEvent)
     together = Assertions.by(content.repeated, asserted[0])
     for stamp in asserted[1:]:

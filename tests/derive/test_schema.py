@@ -14,7 +14,7 @@ from whence.store.schema.columns import written_columns
 from whence.store.schema.tables import FACTS, dirty_key
 
 PYTHON = {BigInteger: int, Integer: int, SmallInteger: int, Text: str, Boolean: bool, LargeBinary: bytes}
-CONTENT = {"field", "lineage_edge", "schema_body", "unreported_column"}
+CONTENT = {"field", "lineage_edge", "schema_body", "tag_body", "unreported_column"}
 """Tables whose rows come packed in the content of others."""
 
 TABLES = [table for table in (*FACTS, dirty_key) if table.name not in CONTENT]
@@ -30,6 +30,7 @@ DAILY = {
     "name": "daily",
     "facets": {
         "schema": {**HEAD, "fields": [{"name": "total", "type": "int"}]},
+        "tags": {**HEAD, "tags": [{"key": "pii", "value": "true", "field": "total"}]},
         "symlinks": {**HEAD, "identifiers": [{"namespace": "hive://meta", "name": "daily", "type": "TABLE"}]},
         "columnLineage": {**HEAD, "fields": {"total": {"inputFields": [{**ORDERS, "field": "amount"}]}}},
     },

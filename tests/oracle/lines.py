@@ -32,6 +32,7 @@ def dump(bodies: Iterable[bytes]) -> list[str]:
         *_checked_datasets(readings),
         *_alias_lines(readings),
         *_schemas(readings),
+        *_tags(readings),
         *_set_lines(readings),
         *_run_lineage(readings),
         *_declared(readings),
@@ -195,6 +196,18 @@ def _schemas(readings: list[Reading]) -> Iterator[Line]:
     for (dataset, payload), some in stamps.items():
         line = {"fact": "schema", "dataset": text(dataset), "payload": json.loads(payload)}
         yield line | {"first": list(min(some)), "last": list(max(some))}
+
+
+def _tags(readings: list[Reading]) -> Iterator[Line]:
+    """Each report of tags is a line, whether it changes them or not."""
+    for one in readings:
+        reported: dict[tuple[Node, str], str] = {}
+        for subject, _, _, name, payload in one.facets:
+            if subject[0] != "run" and name in {"tags", "whence_stewardTags"}:
+                reported[subject, name] = max(reported.get((subject, name), ""), payload)
+        for (subject, name), payload in reported.items():
+            line = {"fact": "tags", "subject": text(subject), "name": name, "time": one.time, "rank": one.rank}
+            yield line | {"key": one.key, "payload": json.loads(payload) if payload else None}
 
 
 def _sets_of(reading: Reading) -> set[LineageSet]:

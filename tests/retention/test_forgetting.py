@@ -36,6 +36,7 @@ Line = dict[str, Any]
 
 LASTING = ("dataset", "job", "field", "alias")
 """Facts that no horizon takes."""
+STAMP = ("time", "rank", "key")
 
 
 def arrive(engine: Engine, readings: Sequence[RecordReading], start: int, end: int) -> None:
@@ -67,8 +68,9 @@ def lines(engine: Engine) -> list[Line]:
 
 def remembered(state: Iterable[Line], horizon: RetentionHorizon) -> list[str]:
     """What holds now and held since the horizon, and who and what there is: all that forgetting must not touch."""
-    chosen = []
-    for line in map(without_words, state):
+    lines = list(map(without_words, state))
+    chosen = [{**line, "key": line["key"][:16]} for line in held_tags(lines, horizon)]
+    for line in lines:
         if line.get("derived") == "validity_interval":
             if line["to"] is None or line["to"] > horizon.history:
                 chosen.append(line)
@@ -77,6 +79,23 @@ def remembered(state: Iterable[Line], horizon: RetentionHorizon) -> list[str]:
         elif line["fact"] == "facet" and not line["subject"].startswith("run:"):
             chosen.append({**line, "key": line["key"][:16]})
     return sorted(json.dumps(line, sort_keys=True) for line in chosen)
+
+
+def held_tags(state: Iterable[Line], horizon: RetentionHorizon) -> list[Line]:
+    """The reports of tags that held since the horizon; of those before which no event can come any more, the ones that
+    changed them.
+    """
+    found: list[Line] = []
+    held: dict[tuple[str, str], Line] = {}
+    reports = [one for one in state if one.get("fact") == "tags"]
+    for one in sorted(reports, key=lambda one: [one[part] for part in STAMP]):
+        which = one["subject"], one["name"]
+        before, held[which] = held.get(which), one
+        if one["time"] > horizon.history:
+            found += [before] if before and before["time"] <= horizon.history else []
+            is_repeated = before and one["time"] < horizon.runs and one["payload"] == before["payload"]
+            found += [] if is_repeated else [one]
+    return [*found, *(one for one in held.values() if one["time"] <= horizon.history)]
 
 
 def measured(state: Iterable[Line], gone: set[str]) -> list[str]:
@@ -123,6 +142,8 @@ def test_forgetting_changes_nothing_that_is_still_remembered(small: Engine, data
     assert not [
         line for line in state if line.get("derived") == "validity_interval" and (line["to"] or runs + 1) <= history
     ]
+    reports = [line for line in state if line.get("fact") == "tags"]
+    assert len(reports) == len(held_tags(reports, horizon))
     with preview_purge(small, horizon) as expired:
         assert not any(expired.rows.values()), (dict(expired.rows), marked)
 

@@ -21,13 +21,14 @@ from whence.store.ingest.change_log import (
     OWNER,
     TRAITS,
     ChangeVersion,
+    change,
+    change_version,
     changed_since,
     close_change_version,
     is_known,
     note_changes,
     read_change_version,
 )
-from whence.store.schema.tables import change, change_version
 
 SCORE, TRAIN = node_id(job("score")), node_id(job("train"))
 

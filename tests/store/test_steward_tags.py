@@ -20,10 +20,11 @@ from whence.openlineage.accept import Accepted, accept
 from whence.openlineage.authority.restrictions import FULL, Authority
 from whence.openlineage.write import dataset_event, deleted_facet, facet, job_event
 from whence.query.lookup.search import search
-from whence.store.catalog.facets import count_tags, find_tagged, read_facets
+from whence.store.catalog.facets import count_tags, find_tagged, read_facets, tags_in
 from whence.store.connection.engine import reading
 from whence.store.graph.runs import read_facets as read_rows
 from whence.store.lifecycle.dump import dump
+from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
 TABLE, JOB = DatasetName("postgres://prod:5432", "shop.orders"), JobName("airflow", "load")
@@ -71,11 +72,13 @@ STORIES: Mapping[str, tuple[Sequence[Accepted], set[str]]] = {
 @pytest.mark.parametrize("story", STORIES)
 def test_a_stewards_tags_stay_until_a_steward_removes_them(store: Engine, story: str) -> None:
     events, expected = STORIES[story]
+    before = [shown_after(store, events[:count]) for count in range(len(events))]
     for arrival in permutations(events):
         empty(store)
         apply_accepted(store, arrival)
         assert comparable(dump(store)) == comparable(oracle_dump([one.payload for one in arrival]))
         assert shown(store, TABLE) == expected
+        assert held(store, len(events) + 2) == [*before, expected, expected]
 
 
 def test_who_is_no_steward_removes_none_of_a_job_either(store: Engine) -> None:
@@ -98,6 +101,25 @@ def test_nobody_writes_the_tags_of_stewards_by_their_own_name(store: Engine) -> 
     forged = dataset_event(1, TABLE, facets={"whence_stewardTags": {"tags": [CERTIFIED]}})
     apply_accepted(store, [accept(json.dumps(forged).encode(), authority=one) for one in (WRITER, FULL)])
     assert shown(store, TABLE) == set()
+
+
+def shown_after(store: Engine, events: Sequence[Accepted]) -> set[str]:
+    """The keys of the table's tags in a store with these events alone."""
+    empty(store)
+    apply_accepted(store, events)
+    return shown(store, TABLE)
+
+
+def held(store: Engine, times: int) -> list[set[str]]:
+    """The keys of the table's tags at each time from 0 on, in which all that reads them agrees."""
+    found = []
+    with reading(store) as connection:
+        graph, catalog = StoreGraph(connection), StoreCatalog(connection)
+        for at in range(times):
+            keys = {key for key, _, _ in read_traits(graph.tags_at([node_id(TABLE)], at)).tags}
+            assert {one["key"] for _, payload in catalog.tag_facets(at) for one in tags_in(payload)} == keys
+            found.append(keys)
+    return found
 
 
 def shown(store: Engine, of: DatasetName | JobName) -> set[str]:

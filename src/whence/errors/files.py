@@ -17,8 +17,19 @@ class ArtifactError(WhenceError):
         return f"{self.path}: {self.reason}"
 
 
+@dataclass(eq=False)
 class RulesFileError(ArtifactError):
-    """A file of rules cannot be followed as it is written. `path` ends with the line."""
+    """A file of rules cannot be followed as it is written. `path` ends with the line. `others`: further mistakes."""
+
+    others: tuple["RulesFileError", ...] = ()
+
+    @property
+    def mistakes(self) -> tuple["RulesFileError", ...]:
+        """Each mistake alone, this one first."""
+        return (RulesFileError(self.path, self.reason), *self.others)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{one.path}: {one.reason}" for one in self.mistakes)
 
 
 @dataclass(eq=False)

@@ -1,10 +1,10 @@
 """YAML as nodes that know their line, so that a mistake is reported where it is written."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -138,21 +138,66 @@ def _inner(raw: yaml.Node) -> Iterator[yaml.Node]:
 
 
 Reader = Callable[[Node], Any]
+Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 
 def read_members(node: Node, readers: Mapping[str, Reader], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The values of a mapping whose keys are all known. Raises RulesFileError."""
-    found: dict[str, Any] = {}
-    for key, value in node.items():
-        if key.text not in readers:
-            raise key.mistake(f"no key {key.text!r} belongs here{_hint(key.text, readers)}")
-        if key.text in found:
-            raise key.mistake(f"the key {key.text!r} is here twice")
-        found[key.text] = readers[key.text](value)
-    for name in required:
-        if name not in found:
-            raise node.mistake(f"{name!r} is missing")
+    """The values of a mapping whose keys are all known. Raises RulesFileError with every mistake in it."""
+    found, mistakes = read_known_members(node, readers, required)
+    refuse(mistakes)
     return found
+
+
+def read_known_members(
+    node: Node, readers: Mapping[str, Reader], required: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], list[RulesFileError]]:
+    """The values of a mapping that can be read, and the mistakes in the others. Raises RulesFileError if it is none."""
+    found: dict[str, Any] = {}
+    mistakes: list[RulesFileError] = []
+    missing = dict.fromkeys(required)
+    written = set[str]()
+    for key, value in node.items():
+        try:
+            _check_key(key, readers, written)
+            found[key.text] = readers[key.text](value)
+        except RulesFileError as error:
+            mistakes += error.mistakes
+        written.add(key.text)
+        missing.pop(key.text if key.text in readers else _nearest(key.text, readers), None)
+    return found, [*mistakes, *(node.mistake(f"{name!r} is missing") for name in missing)]
+
+
+def _check_key(key: Node, readers: Mapping[str, Reader], written: Collection[str]) -> None:
+    if key.text not in readers:
+        raise key.mistake(f"no key {key.text!r} belongs here{_hint(key.text, readers)}")
+    if key.text in written:
+        raise key.mistake(f"the key {key.text!r} is here twice")
+
+
+def read_each(items: Iterable[Item], read: Callable[[Item], Value]) -> tuple[Value, ...]:
+    """The values that are read from items. Raises RulesFileError with the mistakes of all of them."""
+    found: list[Value] = []
+    mistakes: list[RulesFileError] = []
+    for item in items:
+        try:
+            found.append(read(item))
+        except RulesFileError as error:
+            mistakes += error.mistakes
+    refuse(mistakes)
+    return tuple(found)
+
+
+def refuse(mistakes: Iterable[RulesFileError]) -> None:
+    """Raise RulesFileError with the mistakes, by line, if there are any."""
+    distinct = {(one.path, one.reason): one for one in mistakes}
+    if distinct:
+        first, *others = sorted(distinct.values(), key=_line_of)
+        raise RulesFileError(first.path, first.reason, tuple(others))
+
+
+def _line_of(mistake: RulesFileError) -> int:
+    return int(mistake.path.rpartition(":")[2])
 
 
 def read_version(node: Node) -> int:
@@ -163,8 +208,12 @@ def read_version(node: Node) -> int:
 
 
 def _hint(key: str, known: Mapping[str, Reader]) -> str:
-    close = get_close_matches(key, known, 1)
-    return f"; did you mean {close[0]!r}?" if close else f"; choose one of {', '.join(known)}"
+    close = _nearest(key, known)
+    return f"; did you mean {close!r}?" if close else f"; choose one of {', '.join(known)}"
+
+
+def _nearest(key: str, known: Mapping[str, Reader]) -> str:
+    return next(iter(get_close_matches(key, known, 1)), "")
 
 
 def read_subject(node: Node) -> str:

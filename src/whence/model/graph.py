@@ -251,6 +251,14 @@ class RunTouch(NamedTuple):
     time: int
 
 
+class HeldFacetRow(NamedTuple):
+    """The value of a facet of a dataset or job at a time (JSON)."""
+
+    subject_id: int
+    name: str
+    payload: str
+
+
 class FacetRow(NamedTuple):
     """The current value of a facet of a dataset or job (JSON), and the event that asserted it last."""
 

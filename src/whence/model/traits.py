@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from whence.model.graph import FacetRow
+from whence.model.graph import FacetRow, HeldFacetRow
 
+DOMAIN = "domain"
+"""The tag of a dataset whose value is the domain that it belongs to."""
 RUNBOOK = "runbook"
 """The tag of a dataset whose value is the address of what to do if it is wrong."""
 TRAIT_FACETS = ("datasetType", "jobType", "ownership", "tags", "whence_stewardTags", "whence_tier")
@@ -38,7 +40,7 @@ class Traits:
 NO_TRAITS = Traits()
 
 
-def read_traits(rows: Iterable[FacetRow]) -> Traits:
+def read_traits(rows: Iterable[FacetRow | HeldFacetRow]) -> Traits:
     """The traits in several facets of one dataset or job. Malformed facets have none."""
     return parse_traits((row.name, row.payload) for row in rows)
 

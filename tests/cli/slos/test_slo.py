@@ -188,7 +188,8 @@ def test_a_mistake_has_its_line(data: Path, tmp_path: Path) -> None:
     result = whence("check", wrong, tmp_path)
     reason = f"{tmp_path.as_posix()}/slos.yaml:7: no key 'taget' belongs here; did you mean 'target'?"
     assert (result.exit_code, result.stdout) == (5, reason + "\n")
-    assert json.loads(whence("check", wrong, tmp_path, "-o", "json").stdout)["mistake"] == reason
+    (mistake,) = json.loads(whence("check", wrong, tmp_path, "-o", "json").stdout)["mistakes"]
+    assert f"{mistake['file']}:{mistake['line']}: {mistake['text']}" == reason
     for command in ("evaluate", "backtest"):
         result = whence(command, wrong, tmp_path, "--data", str(data))
         assert (result.exit_code, result.stdout) == (2, "")

@@ -6,7 +6,23 @@ import pytest
 from sqlalchemy import Engine
 
 from fixtures.stores_of_events import apply_bodies
-from query.worlds.sensitive_story import BODIES, CRM, DEV, FEATURES, PATIENTS, REPORT, STAGING, USERS, of
+from query.worlds.sensitive_story import (
+    BODIES,
+    CRM,
+    CRM_TAGS,
+    DEV,
+    EMAIL,
+    FEATURES,
+    PATIENTS,
+    REPORT,
+    STAGING,
+    USERS,
+    of,
+    ran,
+    shaped,
+    tagged,
+)
+from whence.govern.policies.assembly import KnownGraph, make_estate
 from whence.govern.policies.estate import Estate, Shown
 from whence.govern.policies.reading import read_estate
 from whence.model.access import Grant, Role, Viewer
@@ -14,6 +30,9 @@ from whence.model.graph import Direction
 from whence.model.ids import node_id
 from whence.model.names import FieldName
 from whence.model.sensitivity import Grade
+from whence.model.traits import NO_TRAITS
+from whence.openlineage.write import dataset as dataset_document
+from whence.openlineage.write import facet
 from whence.query.answers.values import Question
 from whence.query.ports.graph import Graph
 from whence.query.sensitivity.labels import SensitivityQuestion, sensitivity
@@ -59,6 +78,26 @@ def test_labels_are_those_of_the_question(graph: StoreGraph) -> None:
 def test_a_dataset_has_the_highest_label_of_its_columns(graph: StoreGraph) -> None:
     shown = estate(graph).subjects[FEATURES].labels["pii"]
     assert (shown.grade, shown.proven, shown.path[-1]) == (Grade.FULL, Grade.PSEUDONYMOUS, of(FEATURES, "code"))
+
+
+def test_a_filter_reaches_the_columns_of_which_nothing_else_is_known(store: Engine) -> None:
+    """As the question about the column says; what a job does not report may reach them, too."""
+    schema = facet("SchemaDatasetFacet", fields=[{"name": "day"}])
+    bodies = [
+        ran("choose", 1, tagged(CRM, *CRM_TAGS), USERS, [shaped(EMAIL, USERS, "FILTER")]),
+        ran("read", 2, dataset_document(USERS, facets={"schema": schema}), DEV, []),
+    ]
+    apply_bodies(store, bodies)
+    day = of(USERS, "day")
+    upstream = SensitivityQuestion(direction=Direction.UPSTREAM, range=Question(), at_least=Grade.INFLUENCED)
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        shown = estate(graph).subjects[day].labels["pii"]
+        (asked,) = sensitivity(graph, day, upstream).labels
+    assert (shown.grade, shown.proven, shown.path) == (Grade.INFLUENCED, Grade.INFLUENCED, asked.path)
+    assert asked.path == (EMAIL, USERS, day)
+    known = KnownGraph(ways=(), traits={USERS: NO_TRAITS}, columns=frozenset({day}), unknown=frozenset({USERS}))
+    assert make_estate(known, {}).subjects[day].unknown
 
 
 def test_inputs_are_direct_and_certified_ways_lead_back_to_the_source(graph: StoreGraph) -> None:

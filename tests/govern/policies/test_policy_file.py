@@ -263,3 +263,49 @@ policies:
     )
     with pytest.raises(RulesFileError, match="2: the function 'mask_mail' is here twice"):
         read_policies(twice)
+
+
+def test_every_mistake_of_a_file_is_named_with_its_line() -> None:
+    text = """\
+version: 2
+categories: {pets: [cat]}
+declassifiers:
+  - {function: f, grade: partly, reason: r}
+polices: []
+policies:
+  - name: one
+    reason: r
+    owner: o
+    forbid: {kind: colum, label: [pets>=full, birds>=full], reads: {derived_from: {tier: x}}}
+    unless: [{tag: t, expires: soon}, {}]
+    examples: [{is: broken, node: {nam: x}}]
+  - {nane: two, reason: "", owner: o, where: {kind: column}}
+  - {name: one, reason: r, owner: o, forbid: {kind: column}}
+"""
+    with pytest.raises(RulesFileError) as raised:
+        read_policies(text, "p.yaml")
+    assert [str(one).partition(";")[0] for one in raised.value.mistakes] == [
+        "p.yaml:1: this release of Whence reads version 1",
+        "p.yaml:4: no grade 'partly'",
+        "p.yaml:4: 'owner' is missing",
+        "p.yaml:5: no key 'polices' belongs here",
+        "p.yaml:10: write one of dataset, column, job",
+        "p.yaml:10: no category 'birds'",
+        "p.yaml:10: write a whole number here",
+        "p.yaml:11: write a date here, such as 2026-12-31",
+        "p.yaml:11: a condition without attributes fits every node: state one, such as kind",
+        "p.yaml:12: write one of ok, violated, not evaluated",
+        "p.yaml:12: no key 'nam' belongs here",
+        "p.yaml:13: no key 'nane' belongs here",
+        "p.yaml:13: write a text that is not empty",
+    ]
+    assert str(raised.value).splitlines() == [str(one) for one in raised.value.mistakes]
+
+
+def test_labels_of_categories_with_mistakes_are_not_mistakes_too() -> None:
+    text = (
+        "version: 1\ncategories: {pets: []}\npolicies: [{name: a, reason: b, owner: c, forbid: {label: pets>=full}}]\n"
+    )
+    with pytest.raises(RulesFileError) as raised:
+        read_policies(text, "p.yaml")
+    assert [str(one) for one in raised.value.mistakes] == ["p.yaml:2: write one value at least"]

@@ -11,6 +11,7 @@ from fixtures.stores_of_events import apply_bodies
 from query.worlds.sensitive_story import (
     BODIES,
     CRM,
+    CRM_TAGS,
     DEV,
     EMAIL,
     FEATURES,
@@ -138,18 +139,44 @@ def test_one_grade_alone_is_found_and_counted_by_namespace(graph: StoreGraph) ->
         (of(DEV, "contact"), "pseudonymous", False),
     ]
     counts = count_labels(graph, estate(graph))
-    assert [(one.namespace, one.category) for one in counts.namespaces] == sorted(
-        {(one.namespace, one.category) for one in counts.namespaces}
+    assert [(one.name, one.category) for one in counts.namespaces] == sorted(
+        {(one.name, one.category) for one in counts.namespaces}
     )
     for one in counts.namespaces:
         for grade in Grade:
-            only = Filter(namespaces=(one.namespace,), kinds=("field",))
+            only = Filter(namespaces=(one.name,), kinds=("field",))
             listed = graded(find(graph, f"label:{one.category}={grade.word}", only=only)) if grade else []
             assert one.columns.get(grade, 0) == len(listed)
         every = find(graph, f"label:{one.category}", only=only)
         assert one.datasets == len({name.dataset for name in every.names if isinstance(name, FieldName)})
         assert one.assumed == sum(assumed for _, _, assumed in graded(every))
     assert sum(sum(one.columns.values()) for one in counts.namespaces) > 10
+
+
+def test_labels_are_counted_by_the_domain_of_the_dataset(store: Engine) -> None:
+    """A tag `domain` of a column is none; one under an alias counts."""
+    apply_bodies(store, BODIES)
+    tags = [
+        (CRM, [*CRM_TAGS, ("domain", "sales", ""), ("domain", "mail", "email")]),
+        (USERS, [("domain", "<b>ops", "")]),
+    ]
+    runs = [
+        ran(f"tag {at}", at, tagged(one, *some), DatasetName("s3://x", "x"), [])
+        for at, (one, some) in enumerate(tags, 20)
+    ]
+    apply_bodies(store, runs, 100)
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        counts = count_labels(graph, estate(graph))
+        columns = {(one.name, one.category): sum(one.columns.values()) for one in counts.domains}
+        assert {name for name, _ in columns} == {"", "<b>ops", "sales"}
+        for domain, of_domain in (("sales", CRM), ("<b>ops", USERS)):
+            only = Filter(tags=(f"domain={domain}",), kinds=("field",))
+            listed = find(graph, "label:pii", only=only).names
+            assert columns[domain, "pii"] == len(listed) > 0
+            assert {name.dataset for name in listed if isinstance(name, FieldName)} == {of_domain}
+    total = sum(sum(one.columns.values()) for one in counts.namespaces)
+    assert sum(columns.values()) == total
 
 
 def test_what_is_certified_or_canonical_comes_first_and_is_searched_for(store: Engine) -> None:

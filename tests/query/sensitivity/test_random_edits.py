@@ -36,6 +36,9 @@ PASSES = {
 }
 """How much an expression shows of its column, and whether that is certain."""
 
+Grades = tuple[Grade, Grade]
+"""At most, and for certain."""
+
 
 class Step(NamedTuple):
     """An edge of a job: from a column to one of its columns, or to all of them (a filter)."""
@@ -96,7 +99,7 @@ class Edits:
             else:
                 yield same(step.source, step.target)
 
-    def labels(self) -> Mapping[FieldName, tuple[Grade, Grade]]:
+    def labels(self) -> Mapping[FieldName, Grades]:
         """The grade of each column at most, and for certain: raised until nothing rises."""
         found = {FieldName(of, name): (Grade.NONE, Grade.NONE) for of in DATASETS for name in COLUMNS}
         found |= {FieldName(of, name): (Grade.FULL, Grade.FULL) for of, names in self.tags.items() for name in names}
@@ -110,7 +113,7 @@ class Edits:
         raise AssertionError("grades rise only so often")
 
     @staticmethod
-    def _pass_on(step: Step, found: dict[FieldName, tuple[Grade, Grade]]) -> None:
+    def _pass_on(step: Step, found: dict[FieldName, Grades]) -> None:
         is_filter = isinstance(step.target, DatasetName)
         shown, is_sure = (Grade.INFLUENCED, True) if is_filter else PASSES[step.text]
         most, sure = found[step.source]
@@ -119,12 +122,12 @@ class Edits:
             found[name] = max(found[name][0], carried[0]), max(found[name][1], carried[1])
 
 
-def read_labels(store: Engine) -> Mapping[FieldName, tuple[Grade, Grade]]:
-    """The labels of all columns by the store."""
+def read_labels(store: Engine, at: int | None = None) -> Mapping[FieldName, Grades]:
+    """The labels of all columns by the store, at a time (µs), None: now."""
     with reading(store) as connection:
         catalog, graph = StoreCatalog(connection), StoreGraph(connection)
         names = {one.id: one.name for one in list_datasets(catalog)}
-        found = labels_of_datasets(graph, label_estate(catalog, graph), names, "pii")
+        found = labels_of_datasets(graph, label_estate(catalog, graph, at), names, "pii")
     return {
         FieldName(name, one.column): (one.grade, one.proven)
         for id_, several in found.items()

@@ -95,22 +95,25 @@ def test_labels_by_namespace_are_those_of_the_search(erp: House) -> None:
 
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
         found = (await get(client, root, "/labels", category="financial"))["data"]
-        assert [one["namespace"] for one in found["namespaces"]] == ["looker://erp", ERP]
-        for one in found["namespaces"]:
+        assert found["by"] == "namespace"  # no labelled dataset has a domain
+        assert [one["name"] for one in found["groups"]] == ["looker://erp", ERP]
+        for one in found["groups"]:
             for grade, count in one["columns"].items():
-                asked = {"q": f"label:financial={grade}", "kind": "field", "namespace": one["namespace"]}
+                asked = {"q": f"label:financial={grade}", "kind": "field", "namespace": one["name"]}
                 listed = (await get(client, root, "/search", **asked))["data"]["nodes"]
                 assert len(listed) == count
         assert found["columns"]["statistic"] == 3
         assert found["columns"]["full"] == 1
+        by_domain = (await get(client, root, "/labels", category="financial", by="domain"))["data"]
+        assert [(one["name"], one["columns"]) for one in by_domain["groups"]] == [("", found["columns"])]
         page = await get(client, root, "/labels", category="financial", limit=1)
         rest = await get(client, root, "/labels", category="financial", limit=1, cursor=page["page"]["next"])
-        rows = [*page["data"]["namespaces"], *rest["data"]["namespaces"]]
-        assert rows == found["namespaces"]
+        rows = [*page["data"]["groups"], *rest["data"]["groups"]]
+        assert rows == found["groups"]
         assert page["data"]["columns"] == found["columns"]
         # Whose tags are hidden from somebody does not count for them, and they are told that something is not known.
         seen = await get(client, guest, "/labels", category="financial")
-        assert seen["data"]["namespaces"] == []
+        assert seen["data"]["groups"] == []
         assert (seen["data"]["unknown"], seen["data"]["hidden"] > 0) == (1, True)
         assert ERP not in json.dumps(seen)
 

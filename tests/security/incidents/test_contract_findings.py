@@ -143,7 +143,13 @@ def test_an_incident_lists_the_violation_before_many_runs_or_says_that_some_are_
         (one,) = (await desk.get())["incidents"]
         found = await desk.get(f"/{one['id']}")
         assert found["contract_violations"] == [
-            {"dataset": str(ORDERS), "rule": "few nulls", "column": "id", "since": iso(began + HOUR // 20)}
+            {
+                "dataset": str(ORDERS),
+                "rule": "few nulls",
+                "column": "id",
+                "since": iso(began + HOUR // 20),
+                "until": None,
+            }
         ]
         assert found["violations_complete"]
         monkeypatch.setattr(contract_violations, "MOST_REPORTS", 60)

@@ -33,7 +33,7 @@ export const Violations = ({ of }: { of: IncidentDocument }) =>
   (of.contract_violations.length > 0 || !of.violations_complete) && (
     <Section title={words.incidents.contracts}>
       {of.contract_violations.length > 0 && (
-        <Table heads={[words.incidents.dataset, words.incidents.rule, words.incidents.since]}>
+        <Table heads={[words.incidents.dataset, words.incidents.rule, words.incidents.since, words.incidents.until]}>
           {of.contract_violations.map((one) => (
             <tr key={`${one.dataset} ${one.rule} ${one.column} ${one.since}`}>
               <th scope="row">
@@ -44,6 +44,13 @@ export const Violations = ({ of }: { of: IncidentDocument }) =>
               </td>
               <td data-label={words.incidents.since}>
                 <When time={one.since} />
+              </td>
+              <td data-label={words.incidents.until}>
+                {one.until ? (
+                  <When time={one.until} />
+                ) : (
+                  <span className="chip chip-bad">{words.incidents.violatedNow}</span>
+                )}
               </td>
             </tr>
           ))}

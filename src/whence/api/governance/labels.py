@@ -1,6 +1,6 @@
-"""The route of sensitivity labels by namespace (http-governance.md)."""
+"""The route of sensitivity labels by domain or namespace (http-governance.md)."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from typing_extensions import TypedDict
@@ -15,8 +15,9 @@ from whence.api.requests.recent_labels import recent_labels
 from whence.model.access import Action, Viewer
 from whence.model.sensitivity import Grade
 from whence.query.answers.instants import iso
-from whence.query.sensitivity.label_counts import NamespaceLabels
+from whence.query.sensitivity.label_counts import LabelGroup
 
+Grouping = Literal["domain", "namespace"]
 routes = APIRouter(prefix="/api/v2", tags=["governance"], responses=MISSING)
 
 
@@ -30,73 +31,83 @@ class GradeCounts(TypedDict):
     influenced: int
 
 
-class LabelledNamespace(TypedDict):
-    """The columns of a namespace with a label, by their grade. `assumed`: of so many labels a step was not read."""
+class LabelledGroup(TypedDict):
+    """The columns of a domain or namespace with a label, by their grade. `name`: empty for the datasets without a
+    domain. `assumed`: of so many labels a step was not read.
+    """
 
-    namespace: str
+    name: str
     columns: GradeCounts
     datasets: int
     assumed: int
 
 
-class LabelsByNamespace(TypedDict):
-    """Columns with a label of a category. `unknown`: how many more may have one, because of what is not known.
-    `complete`: all lineage was read. `hidden`: the number of namespaces that the caller may not read. `at`: when it was
-    counted.
+class GroupedLabels(TypedDict):
+    """Columns with a label of a category, by domain or namespace. `unknown`: how many more may have one, because of
+    what is not known. `complete`: all lineage was read. `hidden`: the number of namespaces that the caller may not
+    read. `at`: when it was counted.
     """
 
     category: Category
+    by: Grouping
     at: str
     complete: bool
     columns: GradeCounts
     unknown: int
-    namespaces: list[LabelledNamespace]
+    groups: list[LabelledGroup]
     hidden: int
 
 
-@routes.get("/labels", response_model=PageOf[LabelsByNamespace])
+@routes.get("/labels", response_model=PageOf[GroupedLabels])
 def list_labels(
     request: Request,
     view: View,
     viewer: Asker,
     category: Annotated[Category, Query(description="the category of the labels")] = "pii",
+    by: Annotated[
+        Grouping | None, Query(description="how to group them; by default by domain, if a labelled dataset has one")
+    ] = None,
     limit: PageLimit = 100,
     cursor: Cursor = "",
 ) -> Response:
-    """Count the columns of each namespace that have a sensitivity label of a category, by grade.
+    """Count the columns of each domain or namespace that have a sensitivity label of a category, by grade.
 
-    `columns` has those of all namespaces that the caller may read. Counts are kept for fifty times as long as counting
-    took.
+    A dataset's domain is its tag `domain`. `columns` has those of all that the caller may read. Counts are kept for
+    fifty times as long as counting took.
     """
     recent = recent_labels(request)
-    of_category = [one for one in recent.counts.namespaces if one.category == category]
+    counts = recent.counts
+    chosen = by or ("domain" if any(one.name for one in counts.domains) else "namespace")
+    every = counts.domains if chosen == "domain" else counts.namespaces
+    of_category = [one for one in every if one.category == category]
     shown, page = cut(after(of_category, window(limit, cursor, (str,)), _by_name), limit, _by_name)
-    data: LabelsByNamespace = {
+    data: GroupedLabels = {
         "category": category,
+        "by": chosen,
         "at": iso(recent.at),
-        "complete": recent.counts.complete,
+        "complete": counts.complete,
         "columns": _totals(of_category),
-        "unknown": recent.counts.unknown[category],
-        "namespaces": [_row(one) for one in shown],
+        "unknown": counts.unknown[category],
+        "groups": [_row(one) for one in shown],
         "hidden": _count_hidden(view, viewer),
     }
     return enveloped(view, data, page)
 
 
-def _by_name(one: NamespaceLabels) -> Key:
-    return (one.namespace,)
+def _by_name(one: LabelGroup) -> Key:
+    return (one.name,)
 
 
-def _row(one: NamespaceLabels) -> LabelledNamespace:
+def _row(one: LabelGroup) -> LabelledGroup:
     return {
-        "namespace": one.namespace,
+        "name": one.name,
         "columns": _totals([one]),
         "datasets": one.datasets,
         "assumed": one.assumed,
     }
 
 
-def _totals(several: list[NamespaceLabels]) -> GradeCounts:
+def _totals(several: list[LabelGroup]) -> GradeCounts:
     def count(grade: Grade) -> int:
         return sum(one.columns.get(grade, 0) for one in several)
 

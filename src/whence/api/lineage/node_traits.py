@@ -20,11 +20,12 @@ from whence.errors import EventError
 from whence.model.graph import AssertingRun, Direction, Grain, Hop, RunRow, SchemaRow
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import Node, parse_node
-from whence.model.traits import NO_TRAITS, TRAIT_FACETS, Traits, read_traits
+from whence.model.traits import NO_TRAITS, Traits, read_traits
 from whence.query.answers.instants import instant, iso
 from whence.query.history.schemas import column_changes, columns_of
 from whence.query.ports.catalog import Catalog
 from whence.query.sensitivity.dataset_labels import NodeLabel, labels_of_datasets
+from whence.query.traversal.traits import read_trait_facets
 from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.snapshots.catalog import snapshot
 from whence.store.status.data_quality import CheckCounts, read_quality
@@ -41,7 +42,9 @@ def traits_of(
     request: Request,
     view: CatalogView,
     node: Annotated[list[Plain], Query(min_length=1, max_length=MOST, description="node ids of datasets and jobs")],
-    as_of: Annotated[Plain, Query(description="the last write before this time, and the labels at it")] = "now",
+    as_of: Annotated[
+        Plain, Query(description="the last write before this time, and the tags and labels at it")
+    ] = "now",
     label: Annotated[Category | None, Query(description="with the sensitivity labels of this category")] = None,
 ) -> Response:
     """Show owners, tags, types, tier, last write, data quality and sensitivity labels of several nodes.
@@ -52,9 +55,10 @@ def traits_of(
     wanted = {node_id(name): name for name in map(_named, node)}
     with open_visible_graph(request) as graph:
         known = {id_: name for id_, name in graph.nodes(wanted).items() if name == wanted[id_]}
-        traits, written = _read_traits(graph, known), _written(graph, known, at)
-        latest = _latest(graph, known, None if as_of == "now" else at)
-        labels = _labels(request, graph, known, label, None if as_of == "now" else at)
+        past = None if as_of == "now" else at
+        traits, written = _read_traits(graph, known, past), _written(graph, known, at)
+        latest = _latest(graph, known, past)
+        labels = _labels(request, graph, known, label, past)
         columns = {} if label is None else _columns(graph, known)
     quality, period = _quality(request, known), _period(view.catalog, known)
     data = [
@@ -115,8 +119,8 @@ def _change(name: Node, before: SchemaRow | None, row: SchemaRow) -> SchemaChang
     }
 
 
-def _read_traits(graph: QuestionGraph, known: Mapping[int, Node]) -> Mapping[int, Traits]:
-    rows = sorted(graph.facets(list(known), TRAIT_FACETS), key=attrgetter("subject_id"))
+def _read_traits(graph: QuestionGraph, known: Mapping[int, Node], at: int | None) -> Mapping[int, Traits]:
+    rows = sorted(read_trait_facets(graph, known, at), key=attrgetter("subject_id"))
     return {id_: read_traits(list(some)) for id_, some in groupby(rows, key=attrgetter("subject_id"))}
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from whence.cli.alerts.retrain_trial import RetrainTrial
 from whence.cli.gate.contracts.files import read_text
+from whence.cli.output.mistakes import print_mistakes
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.errors import DeliveryError, RulesFileError
 from whence.govern.notifications.adapters.http import Http, open_http
@@ -97,19 +98,15 @@ def show_trial(
 
 
 def show_receivers(file: Path, output: Output) -> Exit:
-    """Check a file, and print its receivers, or its first mistake. Raises ArtifactError."""
+    """Check a file, and print its receivers, or its mistakes. Raises ArtifactError."""
     try:
         found = load_receivers(file)
     except RulesFileError as error:
-        if output is Output.JSON:
-            print_document({"valid": False, "mistake": str(error), "receivers": [], "reports": []})
-        else:
-            print_lines([Text(safe(str(error)))])
-        return Exit.BLOCKED
+        return print_mistakes(error, output, {"receivers": [], "reports": []})
     if output is Output.JSON:
         reports = [_schedule_document(one) for one in found.reports]
         listed = [_document(one) for one in found.receivers]
-        print_document({"valid": True, "mistake": None, "receivers": listed, "reports": reports})
+        print_document({"valid": True, "mistakes": [], "receivers": listed, "reports": reports})
     else:
         print_lines(map(Text, _lines(found)))
     return Exit.OK

@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from whence.cli.gate.contracts.files import read_text
+from whence.cli.output.mistakes import print_mistakes
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.errors import RulesFileError
 from whence.govern.certification.rules import Requirements, Rule
@@ -19,18 +20,14 @@ def load_rules(file: Path) -> tuple[Rule, ...]:
 
 
 def show_checked(file: Path, output: Output) -> Exit:
-    """Check a file, and print its rules, or its first mistake. Raises ArtifactError."""
+    """Check a file, and print its rules, or its mistakes. Raises ArtifactError."""
     text = read_text(file)
     try:
         found = read_certification(text, file.as_posix())
     except RulesFileError as error:
-        if output is Output.JSON:
-            print_document({"valid": False, "mistake": str(error), "rules": []})
-        else:
-            print_lines([Text(safe(str(error)))])
-        return Exit.BLOCKED
+        return print_mistakes(error, output, {"rules": []})
     if output is Output.JSON:
-        print_document({"valid": True, "mistake": None, "rules": [_document(one) for one in found]})
+        print_document({"valid": True, "mistakes": [], "rules": [_document(one) for one in found]})
     else:
         print_lines(Text(line) for line in _lines(found))
     return Exit.OK

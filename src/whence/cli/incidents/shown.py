@@ -115,7 +115,8 @@ def _around(found: IncidentDetail) -> Iterator[str]:
         yield f"  made of: {safe(up.dataset)}, {written}{', wrong' if up.wrong else ''}"
     for rule in found.contract_violations:
         column = f" of {safe(rule.column)}" if rule.column else ""
-        yield f"  contract violated since {second(rule.since)}: {safe(rule.rule)}{column}  {safe(rule.dataset)}"
+        when = f"{second(rule.since)} to {second(rule.until)}" if rule.until else f"since {second(rule.since)}"
+        yield f"  contract violated {when}: {safe(rule.rule)}{column}  {safe(rule.dataset)}"
     if not found.violations_complete:
         yield "  and perhaps more: not everything that contracts are judged by was read"
     for budget in found.budgets:

@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from whence.cli.gate.contracts.files import read_text
+from whence.cli.output.mistakes import print_mistakes
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.errors import RulesFileError
 from whence.govern.policies.evaluation import failed_examples
@@ -20,7 +21,7 @@ def load_policies(file: Path) -> PolicyFile:
 
 
 def show_checked(file: Path, output: Output) -> Exit:
-    """Check a file, and print its policies, or its first mistake. Raises ArtifactError."""
+    """Check a file, and print its policies, or its mistakes. Raises ArtifactError."""
     return _reported(file, output, _show_valid)
 
 
@@ -34,17 +35,13 @@ def _reported(file: Path, output: Output, show: Callable[[PolicyFile, Output], E
     try:
         found = read_policies(text, file.as_posix())
     except RulesFileError as error:
-        if output is Output.JSON:
-            print_document({"valid": False, "mistake": str(error), "policies": []})
-        else:
-            print_lines([Text(safe(str(error)))])
-        return Exit.BLOCKED
+        return print_mistakes(error, output, {"policies": []})
     return show(found, output)
 
 
 def _show_valid(found: PolicyFile, output: Output) -> Exit:
     if output is Output.JSON:
-        print_document({"valid": True, "mistake": None, "policies": [_document(one) for one in found.policies]})
+        print_document({"valid": True, "mistakes": [], "policies": [_document(one) for one in found.policies]})
         return Exit.OK
     count = len(found.policies)
     print_lines(Text(f"{safe(one.name)}  owner {safe(one.owner)}: {safe(one.reason)}") for one in found.policies)

@@ -94,11 +94,15 @@ class DemoRun:
 
     @contextmanager
     def timed(self, done: str) -> Iterator[None]:
-        """Show progress, then the duration."""
-        began = time.monotonic()
-        with self.console.status("…"):
-            yield
-        self.say(f"  {done}: {time.monotonic() - began:.1f} s")
+        """Show progress, then the duration; that it failed, if it raises."""
+        began, outcome, style = time.monotonic(), "failed after", "bold red"
+        try:
+            with self.console.status("…"):
+                yield
+            outcome, style = "", ""
+        finally:
+            seconds = f"{time.monotonic() - began:.1f} s"
+            self.say(f"  {done}: {f'{outcome} {seconds}'.strip()}", style)
 
 
 def demo(
@@ -211,9 +215,9 @@ def _wait_for_events(tour: DemoRun, url: str) -> None:
     client = Client(url)
     with tour.timed("everything it said is in the graph"):
         reply = client.get(f"/api/v2/progress?wait_for=head&timeout={PATIENCE_SECONDS}")
-    client.close()
-    if not reply.json.get("reached"):
-        raise WhenceError(f"the store did not get all events in {PATIENCE_SECONDS} s; {tour.data}/run has the logs")
+        client.close()
+        if not reply.json.get("reached"):
+            raise WhenceError(f"the store did not get all events in {PATIENCE_SECONDS} s; {tour.data}/run has the logs")
 
 
 def _answer(tour: DemoRun, between: int) -> None:
@@ -280,7 +284,8 @@ def _show(tour: DemoRun, module: str, folder: Path, *arguments: str) -> None:
         for line in process.stdout:
             tour.say(line.rstrip("\n"))
     if process.returncode:
-        raise WhenceError(f"{module}: {noise.read_text(errors='replace').strip()}")
+        last = noise.read_text(errors="replace").strip() or f"{noise} has no reason"
+        raise WhenceError(f"{module} failed (exit code {process.returncode}): {last}")
 
 
 def _stay(tour: DemoRun, url: str, invitation: Invitation) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from whence.cli.gate.contracts.files import read_text
+from whence.cli.output.mistakes import print_mistakes
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.errors import RulesFileError
 from whence.govern.slos.burn_rates import factor_of, length_text, open_time_of
@@ -31,18 +32,14 @@ def open_catalog(graph: StoreGraph, log: str) -> StoreCatalog:
 
 
 def show_checked(file: Path, output: Output) -> Exit:
-    """Check a file, and print its objectives, or its first mistake. Raises ArtifactError."""
+    """Check a file, and print its objectives, or its mistakes. Raises ArtifactError."""
     text = read_text(file)
     try:
         found = read_slos(text, file.as_posix())
     except RulesFileError as error:
-        if output is Output.JSON:
-            print_document({"valid": False, "mistake": str(error), "slos": []})
-        else:
-            print_lines([Text(safe(str(error)))])
-        return Exit.BLOCKED
+        return print_mistakes(error, output, {"slos": []})
     if output is Output.JSON:
-        print_document({"valid": True, "mistake": None, "slos": [_document(one) for one in found.objectives]})
+        print_document({"valid": True, "mistakes": [], "slos": [_document(one) for one in found.objectives]})
     else:
         print_lines(Text(line) for line in _lines(found))
     return Exit.OK

@@ -97,12 +97,13 @@ class IncidentUpstream(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IncidentViolation(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule of a contract that began to be violated."""
+    """A rule of a contract that began to be violated. `until`: when that ended; None while it is."""
 
     dataset: str
     rule: str
     column: str | None
     since: str
+    until: str | None
 
 
 class IncidentLastGood(msgspec.Struct, frozen=True, kw_only=True):

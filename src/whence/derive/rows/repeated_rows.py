@@ -13,7 +13,12 @@ from whence.derive.rows.lineage_rows import SetRow, make_lineage_rows
 from whence.derive.rows.sql_selection import has_sql
 from whence.model.events import Dataset, Event, RunEvent
 from whence.model.names import DatasetName, JobName
+from whence.openlineage.facets.steward_tags import TAG_FACETS
 
+TagRow = tuple[int, int, int]
+"""Subject, place of the facet in TAG_FACETS, hash of the payload."""
+
+_TAGS = {name: place for place, name in enumerate(TAG_FACETS)}
 _Sources = tuple[tuple[DatasetName, bytes], ...]
 
 
@@ -38,6 +43,7 @@ class RepeatedRows:
     `version`: of the lineage sets, together; 0: none. The tuples:
     - `datasets`, `jobs`: id, namespace, name
     - `facets`: subject, name, hash of the payload, payload
+    - `tags`: subject, place of the facet in TAG_FACETS, hash of the payload; they are among the facets
     - `aliases`: dataset, alias, type; `schemas`: dataset, hash of the payload, packed content
     - `sets`: id, digest, owner, output, level, origin, packed content
     """
@@ -46,6 +52,7 @@ class RepeatedRows:
     datasets: tuple[Flat, ...]
     jobs: tuple[Flat, ...]
     facets: tuple[FacetRow, ...]
+    tags: tuple[TagRow, ...]
     aliases: tuple[Flat, ...]
     schemas: tuple[SchemaRow, ...]
     sets: tuple[SetRow, ...]
@@ -87,11 +94,13 @@ def _sources(datasets: Iterable[Dataset]) -> _Sources:
 def _make_rows(event: Event, owner: JobName | DatasetName, *, reads_sql: bool) -> RepeatedRows:
     lineage = make_lineage_rows(event, owner, reads_sql=reads_sql)
     dataset_rows = [make_dataset_rows(dataset) for dataset in list_datasets(event)]
+    facets = (*collect_static_facets(event, dataset_rows), *lineage.facets)
     return RepeatedRows(
         version=lineage.version,
         datasets=tuple({*lineage.datasets, *(row for dataset in dataset_rows for row in dataset.datasets)}),
         jobs=lineage.jobs,
-        facets=(*collect_static_facets(event, dataset_rows), *lineage.facets),
+        facets=facets,
+        tags=tuple([(subject, _TAGS[name], body) for subject, name, body, _ in facets if name in _TAGS]),
         aliases=tuple({row for dataset in dataset_rows for row in dataset.aliases}),
         schemas=tuple({row for dataset in dataset_rows for row in dataset.schemas}),
         sets=lineage.sets,

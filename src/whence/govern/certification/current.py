@@ -10,11 +10,12 @@ from whence.govern.certification.rules import Rule
 from whence.govern.contracts.evaluation.observations import Observed, ids_of
 from whence.govern.declared_rules import DeclaredRule, held_rules
 from whence.model.catalog import Entry, EntryFilter, Window, entry_sort_key
-from whence.model.graph import FacetRow
+from whence.model.graph import FacetRow, HeldFacetRow
 from whence.model.ids import Kind
 from whence.model.names import DatasetName
-from whence.model.traits import TRAIT_FACETS, Traits, read_traits
+from whence.model.traits import Traits, read_traits
 from whence.query.ports.catalog import Catalog
+from whence.query.traversal.traits import read_trait_facets
 
 _PAGE = 5_000
 AT_ONCE = 500
@@ -40,12 +41,12 @@ def certify(
     rules: Iterable[Rule] | None = None,
 ) -> Iterator[CertifiedDataset]:
     """Certify datasets at a time (µs), None: at `now`, by the current lineage; by the rules that held then, or by some
-    others. Tags, types and tiers are those of now.
+    others. Types, and tiers that no tag gives, are those of now.
     """
     until = now if at is None else at
     stated = rules_by_namespace(held_rules(CERTIFICATION, catalog, until)) if rules is None else _by_namespace(rules)
     chunks = [names[first : first + AT_ONCE] for first in range(0, len(names), AT_ONCE)]
-    scoped = [list(_apply_rules(graph, some, stated)) for some in chunks]
+    scoped = [list(_apply_rules(graph, some, stated, at)) for some in chunks]
     lineage = _read_shared_lineage(graph, [one.name for some in scoped for one in some if one.rules], at)
     for several in scoped:
         facts = read_facts(catalog, graph, {one.name: one.rules for one in several if one.rules}, now, at, lineage)
@@ -69,9 +70,9 @@ class _ScopedDataset:
 
 
 def _apply_rules(
-    graph: Observed, names: Sequence[DatasetName], stated: Mapping[str, Sequence[Rule]]
+    graph: Observed, names: Sequence[DatasetName], stated: Mapping[str, Sequence[Rule]], at: int | None
 ) -> Iterator[_ScopedDataset]:
-    traits = read_all_traits(graph, names)
+    traits = read_all_traits(graph, names, at)
     for name in names:
         tags = traits[name].tags_of("")
         yield _ScopedDataset(
@@ -109,11 +110,13 @@ def _by_namespace(rules: Iterable[Rule]) -> Mapping[str, Sequence[Rule]]:
     return found
 
 
-def read_all_traits(graph: Observed, names: Sequence[DatasetName]) -> Mapping[DatasetName, Traits]:
-    """What is asserted of datasets, under all their names."""
+def read_all_traits(
+    graph: Observed, names: Sequence[DatasetName], at: int | None = None
+) -> Mapping[DatasetName, Traits]:
+    """The traits of datasets, under all their names, with the tags of a time (µs), None: now."""
     ids = ids_of(graph, names)
-    rows: dict[int, list[FacetRow]] = {}
-    for row in graph.facets(sorted({id_ for some in ids.values() for id_ in some}), TRAIT_FACETS):
+    rows: dict[int, list[FacetRow | HeldFacetRow]] = {}
+    for row in read_trait_facets(graph, {id_ for some in ids.values() for id_ in some}, at):
         rows.setdefault(row.subject_id, []).append(row)
     return {name: read_traits(row for id_ in sorted(some) for row in rows.get(id_, ())) for name, some in ids.items()}
 

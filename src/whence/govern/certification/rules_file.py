@@ -9,7 +9,7 @@ from whence.govern.certification.rules import Requirements, Rule, Scope
 from whence.govern.policies.condition_file import one_or_more
 from whence.govern.slos.indicator_file import read_duration, read_share
 from whence.govern.slos.objectives import DAY
-from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
+from whence.govern.yaml_nodes import Node, Reader, parse, read_each, read_members, read_version
 from whence.govern.yaml_values import read_values
 
 _LONGEST_NAME = 200
@@ -22,13 +22,17 @@ def read_certification(text: str, file: str = "certification.yaml") -> tuple[Rul
     assert root is not None
     stated = read_members(root, _TOP, ("version", "rules"))
     values: Any = read_values(root).root
-    found: dict[str, Rule] = {}
-    for index, node in enumerate(stated["rules"]):
-        rule = _rule(node, values["rules"][index])
-        if rule.name in found:
+    names = set[str]()
+
+    def read(item: tuple[Node, Mapping[str, Any]]) -> Rule:
+        node, value = item
+        rule = _rule(node, value)
+        if rule.name in names:
             raise node.mistake(f"the name {rule.name!r} is here twice")
-        found[rule.name] = rule
-    return tuple(found.values())
+        names.add(rule.name)
+        return rule
+
+    return read_each(zip(stated["rules"], values["rules"], strict=True), read)
 
 
 def _rule(node: Node, value: Mapping[str, Any]) -> Rule:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from whence.errors import RulesFileError
-from whence.govern.yaml_nodes import Node, parse, read_members, read_version
+from whence.govern.yaml_nodes import Node, parse, read_each, read_members, read_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ def read_expectations(text: str, file: str) -> tuple[Expectation, ...]:
     root = parse(text, file)
     if root is None:
         raise RulesFileError(f"{file}:1", "it states no dependency")
-    readers = {"version": read_version, "dependencies": lambda node: tuple(map(_expectation, node.list()))}
+    readers = {"version": read_version, "dependencies": lambda node: read_each(node.list(), _expectation)}
     found: tuple[Expectation, ...] = read_members(root, readers, ("dependencies",))["dependencies"]
     if not found:
         raise root.mistake("it states no dependency")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from whence.govern.gate.policy import DEFAULT_RULES, Reaction, Rules, Waiver
-from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
+from whence.govern.yaml_nodes import Node, Reader, parse, read_each, read_members, read_version
 
 _LONGEST_REASON = 1_000
 
@@ -79,7 +79,7 @@ def _approvers(node: Node) -> dict[str, frozenset[str]]:
 
 
 def _waivers(node: Node) -> tuple[Waiver, ...]:
-    return tuple(_waiver(item) for item in node.list())
+    return read_each(node.list(), _waiver)
 
 
 def _waiver(node: Node) -> Waiver:

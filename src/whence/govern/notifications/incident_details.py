@@ -113,9 +113,11 @@ def _upstream(one: IncidentDetail) -> Iterator[Detail]:
 
 
 def _violations(one: IncidentDetail) -> Iterator[Detail]:
-    for each in one.contract_violations[:_MOST_VIOLATIONS]:
+    open_first = sorted(one.contract_violations, key=lambda each: each.until is not None)
+    for each in open_first[:_MOST_VIOLATIONS]:
         column = f".{each.column}" if each.column else ""
-        text = f"{name_of(each.dataset)}{column}: {each.rule} since {minute(each.since)}"
+        when = f"since {minute(each.since)}" if each.until is None else f"{minute(each.since)} to {minute(each.until)}"
+        text = f"{name_of(each.dataset)}{column}: {each.rule} {when}"
         nodes = (FieldName(each.dataset, each.column),) if each.column else ()
         yield Detail(label="Contract violated", text=text, nodes=nodes)
     if not one.violations_complete:

@@ -10,7 +10,7 @@ from whence.govern.incidents.records import IncidentTransition
 from whence.govern.notifications.notice import Detail, Link, Notice, Severity, State, Symptom
 from whence.govern.notifications.outbox import Notices
 from whence.model.names import DatasetName, parse_node
-from whence.model.traits import NO_TRAITS, RUNBOOK, Traits
+from whence.model.traits import DOMAIN, NO_TRAITS, RUNBOOK, Traits
 from whence.query.answers.instants import iso
 
 _FAILED_RUN = "failed run"
@@ -31,8 +31,6 @@ _PLAIN_RULES = {
 }
 """The same without names that may name what a receiver may not see."""
 _DAY = 86_400_000_000
-_DOMAIN = "domain"
-"""The tag of a dataset whose value is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +113,7 @@ def _notice(
         since=record.since,
         owners=tuple(sorted(traits.owners)),
         tier=traits.tier,
-        domain=traits.value_of(_DOMAIN),
+        domain=traits.value_of(DOMAIN),
         resolved_at=one.time if state.is_over else None,
         details=tuple(_details(one, incident)),
         links=_links(record.incident, root, record.since),

@@ -27,7 +27,7 @@ from whence.govern.notifications.receivers import (
 )
 from whence.govern.notifications.report_schedules_file import read_schedules
 from whence.govern.notifications.retrain_file import read_retrain_routes
-from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_subject, read_version
+from whence.govern.yaml_nodes import Node, Reader, parse, read_each, read_members, read_subject, read_version
 
 _LONGEST_NAME = 100
 _DEEPEST = 20
@@ -72,7 +72,7 @@ def _read_route(node: Node, names: set[str], depth: int) -> Route:
         "receiver": lambda one: _known(one, names),
         "match": _match,
         "continue": Node.boolean,
-        "routes": lambda one: tuple(_read_route(route, names, depth + 1) for route in one.list()),
+        "routes": lambda one: read_each(one.list(), lambda route: _read_route(route, names, depth + 1)),
     }
     stated = read_members(node, readers)
     if depth and not stated.get("match"):
@@ -249,7 +249,7 @@ _KINDS: Mapping[str, Reader] = {
 _TOP: Mapping[str, Any] = {
     "version": read_version,
     "url": _url,
-    "receivers": lambda node: [_receiver(one) for one in node.list()],
+    "receivers": lambda node: read_each(node.list(), _receiver),
     "route": lambda node: node,
     "reports": lambda node: node,
     "retrain": lambda node: node,

@@ -50,9 +50,10 @@ def make_estate(known: KnownGraph, categories: Categories, declassifiers: Declas
     `declassifiers`: functions, with what each leaves of its arguments at most.
     """
     widths, inputs = widths_of(declassify(known.ways, declassifiers)), known.pairs
-    labels = _labels(widths, _marked(known, categories))
-    unknown = _why_open(_downstream(known.unknown, widths[0], inputs), "is not known, or may not be seen")
-    unknown |= _why_open(_downstream(known.hidden, widths[0], inputs), "may not be seen")
+    labels = _labels(widths, _marked(known, categories), known.columns)
+    targets = _targets((*widths[0], *inputs), known.columns)
+    unknown = _why_open(_downstream(known.unknown, targets), "is not known, or may not be seen")
+    unknown |= _why_open(_downstream(known.hidden, targets), "may not be seen")
     kept = {one: _retention(of) for one, of in known.traits.items()}
     sources = shortest_retentions({one: of.days for one, of in kept.items() if of.days is not None}, widths)
     certified = dict[Node | None, CertificationText](known.certified.items())
@@ -90,10 +91,12 @@ def _marks(traits: Traits, column: str, categories: Categories) -> frozenset[Mar
     return frozenset(found)
 
 
-def _labels(widths: tuple[Widths, Widths], marked: Mapping[Node, frozenset[Mark]]) -> dict[Node, dict[str, Shown]]:
+def _labels(
+    widths: tuple[Widths, Widths], marked: Mapping[Node, frozenset[Mark]], columns: Iterable[FieldName]
+) -> dict[Node, dict[str, Shown]]:
     """The labels of nodes by category; a dataset has the highest of its columns."""
     found: dict[Node, dict[str, Shown]] = {}
-    for label in labels_of(widths, marked):
+    for label in labels_of(widths, marked, columns):
         shown = Shown(grade=label.grade, proven=label.proven, path=label.path)
         for node in {label.node, dataset_of(label.node)}:
             if node is not None:
@@ -114,20 +117,21 @@ def _why_open(counts: Mapping[Node, int], what: str) -> dict[Node, str]:
     return {node: f"{count:,} node{'s' * (count != 1)} upstream {what}" for node, count in counts.items()}
 
 
-def _downstream(starts: frozenset[Node], widths: Widths, inputs: Pairs) -> Mapping[Node, int]:
-    """Of how many of some nodes each other node is downstream."""
+def _targets(pairs: Pairs, columns: Iterable[FieldName]) -> Mapping[Node, set[Node]]:
+    """The nodes to which each passes something; a dataset passes it to its columns."""
     targets: dict[Node, set[Node]] = {}
-    for source, target in (*widths, *inputs):
+    for source, target in (*pairs, *((one.dataset, one) for one in columns)):
         targets.setdefault(source, set()).add(target)
-    columns: dict[Node, set[Node]] = {}
-    for node in {end for ends in widths for end in ends}:
-        if isinstance(node, FieldName):
-            columns.setdefault(node.dataset, set()).add(node)
+    return targets
+
+
+def _downstream(starts: frozenset[Node], targets: Mapping[Node, set[Node]]) -> Mapping[Node, int]:
+    """Of how many of some nodes each other node is downstream."""
     counts: Counter[Node] = Counter()
     for start in starts:
         seen, frontier = {start}, [start]
         while frontier:
-            beyond = {one for node in frontier for one in (*targets.get(node, ()), *columns.get(node, ()))}
+            beyond = {one for node in frontier for one in targets.get(node, ())}
             frontier = list(beyond - seen)
             seen |= beyond
         counts.update(seen)

@@ -9,7 +9,7 @@ from typing import Any
 from whence.govern.policies.conditions import Condition, LabelAtLeast
 from whence.govern.policies.estate import Estate, Shown, SourceRetention, Subject
 from whence.govern.policies.retention_tags import read_retention
-from whence.govern.yaml_nodes import Node, Reader, read_members
+from whence.govern.yaml_nodes import Node, Reader, read_each, read_members
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.model.names import Node as NodeName
 from whence.model.sensitivity import Grade
@@ -32,8 +32,10 @@ def condition_reader(categories: frozenset[str]) -> Reader:
         if depth > MOST_NESTED:
             raise node.mistake(f"conditions are nested {MOST_NESTED} deep at most")
         depth += 1
-        stated = read_members(node, readers)
-        depth -= 1
+        try:
+            stated = read_members(node, readers)
+        finally:
+            depth -= 1
         return _condition(stated, node)
 
     readers = _attributes(categories, read)
@@ -101,7 +103,7 @@ def one_or_more(read: Callable[[Node], Any]) -> Reader:
             return (read(node),)
         if not node.list():
             raise node.mistake("write one value at least")
-        return tuple(read(one) for one in node.list())
+        return read_each(node.list(), read)
 
     return found
 

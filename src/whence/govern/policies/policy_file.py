@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
+from whence.errors import RulesFileError
 from whence.govern.policies.condition_file import (
     choice,
     condition_reader,
@@ -14,7 +16,17 @@ from whence.govern.policies.condition_file import (
     read_grade,
 )
 from whence.govern.policies.policy import HIDDEN, SHOWN, Categories, Declassifier, Example, Outcome, Policy, PolicyFile
-from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_subject, read_version
+from whence.govern.yaml_nodes import (
+    Node,
+    Reader,
+    parse,
+    read_each,
+    read_known_members,
+    read_members,
+    read_subject,
+    read_version,
+    refuse,
+)
 from whence.govern.yaml_values import read_values
 from whence.query.sensitivity.marks import CATEGORIES
 
@@ -24,42 +36,50 @@ READING = "reading"
 
 
 def read_policies(text: str, file: str = "policies.yaml") -> PolicyFile:
-    """Read the policies of a file. Raises RulesFileError with file and line."""
+    """Read the policies of a file. Raises RulesFileError with file and line of every mistake."""
     root = parse(text, file) or parse("{}", file)
     assert root is not None
-    stated = read_members(root, _TOP, ("version", "policies"))
+    stated, mistakes = read_known_members(root, _TOP, ("version", "policies"))
+    if mistakes and "categories" not in stated and any(key.text == "categories" for key, _ in root.items()):
+        refuse(mistakes)  # labels of these categories would be mistakes, too
     categories, declassifiers = stated.get("categories", {}), stated.get("declassifiers", ())
-    reading = _Reading(frozenset(CATEGORIES) | categories.keys())
-    namespaces = stated.get("namespaces", ())
-    policies: dict[str, Policy] = {}
-    for node in stated["policies"]:
-        policy = reading.policy(node, namespaces)
-        if policy.name in policies:
-            raise node.mistake(f"the name {policy.name!r} is here twice")
-        policies[policy.name] = replace(policy, texts=_texts(policy, read_values(node).root, categories, declassifiers))
-    return PolicyFile(policies=tuple(policies.values()), categories=categories, declassifiers=declassifiers)
+    reading = _Reading(categories, declassifiers, stated.get("namespaces", ()))
+    policies: tuple[Policy, ...] = ()
+    try:
+        policies = read_each(stated.get("policies", ()), reading.declared_policy)
+    except RulesFileError as error:
+        mistakes += error.mistakes
+    refuse(mistakes)
+    return PolicyFile(policies=policies, categories=categories, declassifiers=declassifiers)
 
 
 def _categories(node: Node) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for key, value in node.items():
+
+    def read(member: tuple[Node, Node]) -> None:
+        key, value = member
         name = key.filled()
         if name in found or name in CATEGORIES:
             raise key.mistake(f"the category {name!r} is there already")
         if not name.replace("_", "").replace("-", "").isalnum():
             raise key.mistake("the name of a category has letters, digits, - and _ only")
         found[name] = frozenset(one_or_more(Node.filled)(value))
+
+    read_each(node.items(), read)
     return found
 
 
 def _declassifiers(node: Node) -> tuple[Declassifier, ...]:
-    found = dict[str, Declassifier]()
-    for one in node.list():
+    names = set[str]()
+
+    def read(one: Node) -> Declassifier:
         stated: dict[str, Any] = read_members(one, _DECLASSIFIER, ("function", "grade", "reason", "owner"))
-        if stated["function"].casefold() in found:
+        if stated["function"].casefold() in names:
             raise one.mistake(f"the function {stated['function']!r} is here twice")
-        found[stated["function"].casefold()] = Declassifier(**stated)
-    return tuple(found.values())
+        names.add(stated["function"].casefold())
+        return Declassifier(**stated)
+
+    return read_each(node.list(), read)
 
 
 def _texts(
@@ -105,13 +125,31 @@ def _name(node: Node) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """`categories`: those that labels can have."""
+    """What the policies of a file share. `namespaces`: those of a policy that states none. `names`: those that were
+    read.
+    """
 
-    categories: frozenset[str]
+    categories: Categories
+    declassifiers: Sequence[Declassifier]
+    namespaces: tuple[str, ...]
+    names: set[str] = field(default_factory=set)
 
-    def policy(self, node: Node, namespaces: tuple[str, ...]) -> Policy:
-        """`namespaces`: those of a policy that states none."""
-        read = condition_reader(self.categories)
+    @property
+    def labelled(self) -> frozenset[str]:
+        """The categories that labels can have."""
+        return frozenset(CATEGORIES) | self.categories.keys()
+
+    def declared_policy(self, node: Node) -> Policy:
+        """A policy with its texts. Raises RulesFileError."""
+        policy = self.policy(node)
+        if policy.name in self.names:
+            raise node.mistake(f"the name {policy.name!r} is here twice")
+        self.names.add(policy.name)
+        return replace(policy, texts=_texts(policy, read_values(node).root, self.categories, self.declassifiers))
+
+    def policy(self, node: Node) -> Policy:
+        """A policy. Raises RulesFileError."""
+        read = condition_reader(self.labelled)
         readers: dict[str, Reader] = {
             "name": _name,
             "reason": Node.filled,
@@ -121,10 +159,11 @@ class _Reading:
             "readers": one_or_more(read_subject),
             "where": read,
             "require": read,
-            "unless": one_or_more(exception_reader(self.categories)),
+            "unless": one_or_more(exception_reader(self.labelled)),
             "namespaces": one_or_more(Node.filled),
-            "examples": Node.list,
+            "examples": lambda one: read_each(one.list(), partial(self.example, restricts_reading=is_restriction)),
         }
+        is_restriction = any(key.text == "restrict" for key, _ in node.items())
         stated = read_members(node, readers, ("name", "reason", "owner"))
         forms = {one for one in ("forbid", "require", "restrict") if one in stated}
         if len(forms) != 1 or ("where" in stated) == ("forbid" in stated):
@@ -138,8 +177,8 @@ class _Reading:
             where=stated.get("forbid") or stated["where"],
             required=stated.get("require"),
             unless=stated.get("unless", ()),
-            namespaces=tuple(dict.fromkeys(stated.get("namespaces", namespaces))),
-            examples=tuple(self.example(one, "restrict" in stated) for one in stated.get("examples", ())),
+            namespaces=tuple(dict.fromkeys(stated.get("namespaces", self.namespaces))),
+            examples=stated.get("examples", ()),
             place=node.place,
             restricts_reading="restrict" in stated,
             readers=stated.get("readers", ()),
@@ -149,7 +188,10 @@ class _Reading:
         outcomes: Mapping[str, Outcome] = {one.value: one for one in Outcome}
         if restricts_reading:
             outcomes = {HIDDEN: Outcome.VIOLATED, SHOWN: Outcome.OK}
-        readers: dict[str, Reader] = {"node": lambda one: one, "is": lambda one: outcomes[choice(one, tuple(outcomes))]}
+        readers: dict[str, Reader] = {
+            "node": lambda one: read_example_node(one, self.labelled),
+            "is": lambda one: outcomes[choice(one, tuple(outcomes))],
+        }
         stated: dict[str, Any] = read_members(node, readers, ("node", "is"))
-        estate, subject = read_example_node(stated["node"], self.categories)
+        estate, subject = stated["node"]
         return Example(estate=estate, subject=subject, outcome=stated["is"], place=node.place)

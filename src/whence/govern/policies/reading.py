@@ -41,7 +41,7 @@ def read_estate(
     certified: Mapping[DatasetName, CertificationText] | None = None,
     declassifiers: Declassifiers = NONE,
 ) -> Estate:
-    """The estate of some datasets and all that is upstream of them, at a time (µs), None: now; tags are those of now.
+    """The estate of some datasets and all that is upstream of them, at a time (µs), None: now.
 
     `categories`: the tags of each category beside those that are known everywhere. `certified`: what rules of
     certification say of datasets that have one. `declassifiers`: functions, with what each leaves at most.

@@ -20,7 +20,7 @@ from whence.govern.slos.records import Transition, held_declarations, list_decla
 from whence.log import Log
 from whence.model.ids import node_id
 from whence.model.names import DatasetName
-from whence.model.traits import NO_TRAITS, Traits
+from whence.model.traits import DOMAIN, NO_TRAITS
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 from whence.store.status.dataset_usage import find_read_datasets, read_sizes
@@ -107,16 +107,12 @@ def _incidents(sources: ReportSources, read: ReadIncidents, period: ReportPeriod
     found = (
         ReportedIncident(
             root=one.root,
-            domain=_domain(traits.get(one.root, NO_TRAITS)),
+            domain=traits.get(one.root, NO_TRAITS).value_of(DOMAIN),
             times=times_of(one, received, period.at),
         )
         for one in read.incidents
     )
     return tuple(found)
-
-
-def _domain(traits: Traits) -> str:
-    return next((value for key, value, field in sorted(traits.tags) if key == "domain" and not field), "")
 
 
 def _downtime(

@@ -12,7 +12,7 @@ from whence.govern.slos.calendar_file import read_calendars, read_dataset, read_
 from whence.govern.slos.calendars import ALWAYS, Calendar, Maintenance
 from whence.govern.slos.indicator_file import read_duration, read_indicator, read_share
 from whence.govern.slos.objectives import DAY, Freshness, Misses, Notify, Objective
-from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
+from whence.govern.yaml_nodes import Node, Reader, parse, read_each, read_members, read_version
 from whence.govern.yaml_values import read_values
 
 _LONGEST_WINDOW = 366 * DAY
@@ -44,7 +44,7 @@ def read_slos(text: str, file: str = "slos.yaml") -> SloFile:
         runbook=stated.get("runbook", ""),
         values=values,
     )
-    objectives = tuple(shared.read(node, index) for index, node in enumerate(stated["slos"]))
+    objectives = read_each(enumerate(stated["slos"]), lambda item: shared.read(item[1], item[0]))
     _refuse_duplicates(objectives, stated["slos"])
     return SloFile(service=shared.service, objectives=objectives)
 

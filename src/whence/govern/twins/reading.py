@@ -25,7 +25,7 @@ class ReadTwins:
 
 
 def read_twins(catalog: Catalog, graph: Graph, at: int | None = None) -> ReadTwins:
-    """The twins among all datasets, by the lineage at a time (µs), None: now; tags and types are those of now."""
+    """The twins among all datasets, by the lineage and tags at a time (µs), None: now; types are those of now."""
     found = WholeGraph(graph, at)
     found.read([one.id for one in list_datasets(catalog)])
     names = found.names()

@@ -13,6 +13,8 @@ from whence.openlineage.json.wire import Json, encode_canonical, objects_in
 
 TAGS, STEWARD_TAGS = "tags", "whence_stewardTags"
 """Facets: the tags as an event lists them; of those the ones that only a steward may assign. Only Whence writes it."""
+TAG_FACETS = (TAGS, STEWARD_TAGS)
+"""The facets with tags. Tables store the place in this tuple."""
 WITHHELD_TAGS = "whence_withheld"
 """The member of a tags facet that marks a sender who is no steward. Only Whence writes it."""
 CERTIFICATIONS = ("canonical", "certified")

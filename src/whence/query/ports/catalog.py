@@ -78,8 +78,8 @@ class Catalog(Protocol):
         """Datasets and jobs whose names contain a text, and the number of all matches."""
         ...
 
-    def tag_facets(self) -> Iterable[tuple[int, str]]:
-        """The ids of datasets and jobs with a tags facet, and its payload (JSON)."""
+    def tag_facets(self, at: int | None = None) -> Iterable[tuple[int, str]]:
+        """The ids of datasets and jobs with a tags facet at a time (µs), None: now, and its payload (JSON)."""
         ...
 
     def carrying(self, facet: str) -> Sequence[int]:

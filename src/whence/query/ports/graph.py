@@ -18,6 +18,7 @@ from whence.model.graph import (
     FieldRow,
     GapRow,
     Grain,
+    HeldFacetRow,
     HeldRow,
     Hit,
     Hop,
@@ -205,6 +206,10 @@ class Graph(Protocol):
 
     def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
         """The current payloads of the named facets of datasets and jobs; deleted ones are left out."""
+        ...
+
+    def tags_at(self, ids: Iterable[int], at: int) -> Sequence[HeldFacetRow]:
+        """The payloads of facets with tags (`TAG_FACETS`) at a time (µs); deleted ones are left out."""
         ...
 
     def check_jobs(self, job_ids: Iterable[int], at: int | None) -> frozenset[int]:

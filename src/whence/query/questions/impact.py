@@ -128,7 +128,7 @@ def impact(graph: LastRuns, root: Node, question: Question) -> Impact:
         affected = np.array(sorted(chosen - {walk.root}), np.int64)
     checks = walk.check_jobs(affected)
     affected = np.setdiff1d(affected, checks, assume_unique=True)
-    reader = _Reader(graph, walk, TraitReader(walk.identity), grade_influences(walk))
+    reader = _Reader(graph, walk, TraitReader(walk.identity, question.at), grade_influences(walk))
     return Impact(
         root=names_of(walk, {walk.root})[walk.root],
         grain=grain_of(root),

@@ -71,7 +71,7 @@ def subject_data(catalog: Catalog, graph: Graph, root: Node | None, question: Se
 
     Raises QuestionError for a job.
     """
-    roots = [root] if root else tagged_datasets(catalog, question.tags)
+    roots = [root] if root else tagged_datasets(catalog, question.tags, question.range.at)
     downstream = replace(question, direction=Direction.DOWNSTREAM)
     found = [label_graph(graph, one, downstream) for one in roots[:MOST_STARTS]]
     labels = _highest(one for part in found for one in part.labels if one.grade >= question.at_least)
@@ -86,10 +86,10 @@ def subject_data(catalog: Catalog, graph: Graph, root: Node | None, question: Se
     )
 
 
-def tagged_datasets(catalog: Catalog, tags: Sequence[str]) -> list[Node]:
-    """The datasets that a tag marks, or a column of which: by name."""
+def tagged_datasets(catalog: Catalog, tags: Sequence[str], at: int | None = None) -> list[Node]:
+    """The datasets that a tag marks at a time (µs), None: now, or a column of which: by name."""
     marked = []
-    for id_, payload in catalog.tag_facets():
+    for id_, payload in catalog.tag_facets(at):
         traits = parse_traits([("tags", payload)])
         if any(marks_of(traits, on, tags) for _, _, on in traits.tags):
             marked.append(id_)
@@ -123,7 +123,7 @@ def _places(
     between = {(dataset_of(source), dataset_of(target)) for source, target in flows}
     steps = erasure_steps(of_dataset, ((one, other) for one, other in between if one and other))
     known = {dataset: canonical_root(graph, dataset) for dataset in of_dataset}
-    traits = {dataset: _traits(*found) for dataset, found in known.items()}
+    traits = {dataset: _traits(*found, at) for dataset, found in known.items()}
     kept = {dataset: retention_of(one) for dataset, one in traits.items()}
     written = catalog.last_write_times([node_id(one) for one in of_dataset])
     places = []
@@ -146,8 +146,8 @@ def _places(
     return tuple(sorted(places, key=lambda one: (one.step, str(one.dataset))))
 
 
-def _traits(identity: Representatives, dataset: int) -> Traits:
-    reader = TraitReader(identity)
+def _traits(identity: Representatives, dataset: int, at: int | None) -> Traits:
+    reader = TraitReader(identity, at)
     reader.learn_subjects([dataset])
     return reader.of_subject(dataset)
 

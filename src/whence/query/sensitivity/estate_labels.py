@@ -64,7 +64,7 @@ class EstateLabels:
 
 
 def label_estate(catalog: Catalog, graph: Graph, at: int | None = None) -> EstateLabels:
-    """The labels of all that a catalog lists, by the edges at a time (µs), None: now; tags are those of now.
+    """The labels of all that a catalog lists, by the edges and tags at a time (µs), None: now.
 
     Reads the whole graph: for some seconds, if it is large.
     """

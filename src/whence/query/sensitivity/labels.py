@@ -97,7 +97,7 @@ class LabelledGraph:
 def sensitivity(graph: Graph, root: Node, question: SensitivityQuestion) -> Sensitivity:
     """The sensitivity labels of a dataset or column, or those that its data gives to others.
 
-    Tags are those of now, edges are those of the question's time. Raises QuestionError for a job.
+    Tags and edges are those of the question's time. Raises QuestionError for a job.
     """
     found, is_upstream = label_graph(graph, root, question), question.direction is Direction.UPSTREAM
     labels = [one for one in found.labels if (one.node in found.own) is is_upstream]
@@ -134,7 +134,7 @@ def label_graph(graph: Graph, root: Node, question: SensitivityQuestion) -> Labe
         marked = _of_root(marked, own)
     found = tuple(_ways(walk, names))
     ways, known = widths_of(found), {(one.source, one.target): one.how for one in found}
-    labels = (replace(one, steps=describe_steps(one.path, known)) for one in labels_of(ways, marked))
+    labels = (replace(one, steps=describe_steps(one.path, known)) for one in labels_of(ways, marked, own))
     gaps = read_gaps(walk, set(walk.depth))
     return LabelledGraph(
         root=names[walk.root],
@@ -162,7 +162,7 @@ def _marked(
     """The sensitive columns among the reached ones and those of the question; and the tagged datasets, such as files
     and models, of which no column is known.
     """
-    traits = TraitReader(walk.identity)
+    traits = TraitReader(walk.identity, walk.spec.question.at)
     traits.learn(walk.depth)
     fields = {name: traits.of(id_) for id_, name in names.items() if isinstance(name, FieldName)}
     fields |= {name: traits.of(walk.root) for name in own if isinstance(name, FieldName)}
@@ -200,9 +200,11 @@ def widths_of(ways: Iterable[Way]) -> tuple[Widths, Widths]:
     return at_most, proven
 
 
-def labels_of(ways: tuple[Widths, Widths], marked: Mapping[Node, frozenset[Mark]]) -> Iterator[Label]:
-    """The labels of all nodes that sensitive columns reach."""
-    known = tuple(map(Ways.of, ways))
+def labels_of(
+    ways: tuple[Widths, Widths], marked: Mapping[Node, frozenset[Mark]], columns: Iterable[Node] = ()
+) -> Iterator[Label]:
+    """The labels of all nodes that sensitive columns reach. `columns`: those that may have no edge but exist."""
+    known = tuple(Ways.of(one).with_columns(columns) for one in ways)
     for category in sorted({mark.category for marks in marked.values() for mark in marks}):
         own, any_ = {Mark(category, of_dataset=False)}, {Mark(category, one) for one in (False, True)}
         at_most, proven = (

@@ -81,9 +81,9 @@ class WholeGraph:
         return {id_: named[one] for id_, one in canonical.items() if one in named}
 
     def traits(self) -> Mapping[int, Traits]:
-        """What is asserted of each dataset, under all its names; after `learn_names`."""
+        """The traits of each dataset, under all its names, with the tags of the time; after `learn_names`."""
         canonical = {id_: self.identity.canonical(id_) for id_ in self.datasets}
-        reader = TraitReader(self.identity)
+        reader = TraitReader(self.identity, self.at)
         reader.learn_subjects(set(canonical.values()))
         return {id_: reader.of_subject(one) for id_, one in canonical.items()}
 

@@ -224,7 +224,7 @@ class Traversal:
 def traverse(graph: Graph, root: Node, spec: TraversalSpec) -> Traversal:
     """Search from a node, over the first adjacency of the graph that can answer."""
     identity, root_id = canonical_root(graph, root)
-    fits = FilterMatcher(spec.question.only, identity, TraitReader(identity))
+    fits = FilterMatcher(spec.question.only, identity, TraitReader(identity, spec.question.at))
     for adjacency in graph.adjacencies(spec.question.at, [node_id(root), spec.kept_job]):
         place = next((at for at in map(adjacency.place, (root_id, node_id(root))) if at >= 0), -1)
         if place < 0:

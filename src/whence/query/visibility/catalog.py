@@ -115,9 +115,9 @@ class VisibleCatalog:
         """The store leaves out hidden entries."""
         return self.catalog.find(sought, window) if self._may_list(sought.namespace) else ((), 0)
 
-    def tag_facets(self) -> Iterable[tuple[int, str]]:
+    def tag_facets(self, at: int | None = None) -> Iterable[tuple[int, str]]:
         """Facets of visible entries, without the tags of hidden fields."""
-        rows = dict(self.catalog.tag_facets())
+        rows = dict(self.catalog.tag_facets(at))
         visible = self._visible(rows)
         self.visible_ids.meet(visible)
         return [(id_, shown_facet("tags", rows[id_], partial(self._field, id_)) or "") for id_ in visible]

@@ -26,6 +26,7 @@ from whence.model.graph import (
     FieldRow,
     GapRow,
     Grain,
+    HeldFacetRow,
     HeldRow,
     Hit,
     Hop,
@@ -166,9 +167,13 @@ class VisibleGraph:
 
     def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
         """Facets of visible names, without hidden fields."""
-        visible = [real for real in self.visible_ids.real(ids).values() if self.visible_ids.can_see(real)]
-        rows = ((row, self._facet(row)) for row in self._graph.facets(visible, names))
-        return [row._replace(payload=payload) for row, payload in rows if payload is not None]
+        found = self._graph.facets(find_visible_ids(self.visible_ids, ids), names)
+        return [row._replace(payload=shown) for row in found if (shown := self._facet(row)) is not None]
+
+    def tags_at(self, ids: Iterable[int], at: int) -> Sequence[HeldFacetRow]:
+        """As `facets`."""
+        found = self._graph.tags_at(find_visible_ids(self.visible_ids, ids), at)
+        return [row._replace(payload=shown) for row in found if (shown := self._facet(row)) is not None]
 
     def events(self, ids: Iterable[int]) -> Mapping[int, tuple[AssertingEvent, int]]:
         """For events about hidden nodes, only their times."""
@@ -249,8 +254,7 @@ class VisibleGraph:
 
     def schemas(self, dataset_ids: Iterable[int]) -> Sequence[SchemaRow]:
         """Schemas of visible names; hidden fields are pseudonyms without a type."""
-        visible = [real for real in self.visible_ids.real(dataset_ids).values() if self.visible_ids.can_see(real)]
-        rows = self._graph.schemas(visible)
+        rows = self._graph.schemas(find_visible_ids(self.visible_ids, dataset_ids))
         return [
             row._replace(payload=shown_schema(row.payload, partial(self.visible_ids.field, row.dataset_id)))
             for row in rows
@@ -284,8 +288,7 @@ class VisibleGraph:
 
     def check_jobs(self, job_ids: Iterable[int], at: int | None) -> frozenset[int]:
         """Only visible jobs: what a hidden one does is not shown."""
-        visible = [real for real in self.visible_ids.real(job_ids).values() if self.visible_ids.can_see(real)]
-        return self._graph.check_jobs(visible, at)
+        return self._graph.check_jobs(find_visible_ids(self.visible_ids, job_ids), at)
 
     def runs_forgotten_before(self) -> int | None:
         """Unchanged."""
@@ -386,7 +389,7 @@ class VisibleGraph:
         statement = self.visible_ids.shown(row.statement_id) or row.statement_id
         return row._replace(owner_id=self.visible_ids.shown(row.owner_id), statement_id=statement)
 
-    def _facet(self, row: FacetRow) -> str | None:
+    def _facet(self, row: FacetRow | HeldFacetRow) -> str | None:
         return shown_facet(row.name, row.payload, partial(self._known_field, row.subject_id))
 
     def _known_field(self, subject: int, text: str) -> str:

@@ -19,10 +19,11 @@ from whence.model.catalog import (
     sorted_distinct,
 )
 from whence.model.ids import Kind
-from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS, merge_tags
+from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAG_FACETS, TAGS, merge_tags
 from whence.store.catalog.listings import Scope, entry, in_namespace, in_scope, is_alive, listed, table_of
 from whence.store.catalog.name_patterns import ESCAPE
 from whence.store.encryption.keyring import keys_in, open_payload
+from whence.store.graph import history as graph_history
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import facet, facet_body, schema_body, schema_version, statement
 
@@ -119,9 +120,13 @@ def tags_in(payload: str) -> list[dict[str, Any]]:
     return [one for one in some if isinstance(one, dict) and isinstance(one.get("key"), str) and one["key"]]
 
 
-def read_tags(connection: Connection) -> Iterable[tuple[int, str]]:
-    """The tags facets, by their dataset or job, with the tags that only stewards assign."""
-    tags, stewards = _payloads_of(connection, TAGS), _payloads_of(connection, STEWARD_TAGS)
+def read_tags(connection: Connection, at: int | None = None) -> Iterable[tuple[int, str]]:
+    """The tags facets at a time (µs), None: now, by their dataset or job, with the tags that only stewards assign."""
+    if at is None:
+        tags, stewards = _payloads_of(connection, TAGS), _payloads_of(connection, STEWARD_TAGS)
+    else:
+        rows = graph_history.read_tags(connection, graph_history.list_tagged(connection), at)
+        tags, stewards = ({row.subject_id: row.payload for row in rows if row.name == one} for one in TAG_FACETS)
     return [(subject, merge_tags(tags.get(subject, ""), stewards.get(subject, ""))) for subject in tags | stewards]
 
 

@@ -1,10 +1,11 @@
-"""Queries of the past: validity intervals, the content of lineage sets, schemas, and owners."""
+"""Queries of the past: validity intervals, the content of lineage sets, schemas, tags, and owners."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, Select, and_, func, or_, select
 
-from whence.model.graph import ALL_TIME, FOREVER, HeldRow, SchemaRow, SetEdge, SpanRow
+from whence.model.graph import ALL_TIME, FOREVER, HeldFacetRow, HeldRow, SchemaRow, SetEdge, SpanRow
+from whence.openlineage.facets.steward_tags import TAG_FACETS
 from whence.store.graph.edges import opened
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import (
@@ -13,6 +14,8 @@ from whence.store.schema.tables import (
     lineage_version,
     schema_body,
     schema_version,
+    tag_body,
+    tag_report,
     validity_interval,
 )
 
@@ -119,6 +122,26 @@ def read_described(connection: Connection, since: int | None) -> Sequence[int]:
     if since is not None and since != ALL_TIME:
         query = query.having(or_(func.count() > 1, func.min(schema_version.c.first_time) > since))
     return sorted(connection.execute(query).scalars())
+
+
+def read_tags(connection: Connection, ids: Iterable[int], at: int) -> Sequence[HeldFacetRow]:
+    """The tags facets of datasets and jobs at a time (µs); deleted ones are left out."""
+    wanted = integers(connection, ("id",), [(id_,) for id_ in ids])
+    found: list[HeldFacetRow] = []
+    for place, name in enumerate(TAG_FACETS):
+        of_subject = (tag_report.c.subject_id == wanted.c.id, tag_report.c.facet == place, tag_report.c.time <= at)
+        newest = (tag_report.c.time.desc(), tag_report.c.rank.desc(), tag_report.c.event_id.desc())
+        last = select(tag_report.c.body_id).where(*of_subject).order_by(*newest).limit(1).correlate(wanted)
+        key = zip(tag_body.primary_key.columns, (wanted.c.id, place, last.scalar_subquery()), strict=True)
+        query = select(tag_body.c.subject_id, tag_body.c.payload).select_from(wanted)
+        query = query.join(tag_body, and_(*(column == value for column, value in key))).where(tag_body.c.payload != "")
+        found += (HeldFacetRow(row.subject_id, name, row.payload) for row in connection.execute(query))
+    return sorted(found)
+
+
+def list_tagged(connection: Connection) -> Sequence[int]:
+    """The datasets and jobs that ever had a tags facet."""
+    return connection.execute(select(tag_body.c.subject_id).distinct().order_by(tag_body.c.subject_id)).scalars().all()
 
 
 def _schemas() -> Select[tuple[int, ...]]:

@@ -9,10 +9,28 @@ import secrets
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, func, select, update
+from sqlalchemy import BigInteger, Connection, Index, SmallInteger, Table, bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from whence.store.schema.tables import change, change_version
+from whence.store.schema.columns import COMPACT, plain_column
+from whence.store.schema.tables import metadata
+
+change_version = Table(
+    "change_version",
+    metadata,
+    plain_column("number", BigInteger, primary_key=True),
+    plain_column("stamp", BigInteger),  # random: another store has others
+)
+
+change = Table(
+    "change",
+    metadata,
+    plain_column("kind", SmallInteger, primary_key=True),  # what changed: OWNER, GROUP or TRAITS
+    plain_column("id", BigInteger, primary_key=True),
+    plain_column("version", BigInteger),  # the last in which it changed
+    Index("change_version_of", "version"),
+    **COMPACT,
+)
 
 KEPT = 10_000
 """Versions for which it is known what changed since."""

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, and_, o
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.traits import TRAIT_FACETS
+from whence.openlineage.facets.steward_tags import TAG_FACETS
 from whence.store.connection.engine import reading
 from whence.store.connection.transactions import transact
 from whence.store.encryption.keyring import (
@@ -101,7 +102,8 @@ def _write(
     close_change_version(connection)
 
 
-_CONTENT = (tables.lineage_edge, tables.unreported_column, tables.field, tables.schema_body, tables.lineage_version)
+_OF_SETS = (tables.lineage_edge, tables.unreported_column, tables.lineage_version)
+_CONTENT = (*_OF_SETS, tables.field, tables.schema_body, tables.tag_body)
 _PLACED = (tables.event, tables.receipt)
 _FOLDED = tuple(table for table in tables.FACTS if table not in (*_CONTENT, *_PLACED))
 
@@ -112,12 +114,14 @@ def _content(engine: Engine, facts: Facts, folded: Mapping[Table, Sequence[Row]]
     """
     set_keys = {(row[0],) for row in folded[tables.lineage_set]}
     schema_keys = {(row[0], row[1]) for row in folded[tables.schema_version]}
+    tag_keys = {(row[0], row[1], row[-1]) for row in folded[tables.tag_report]}
     members = set(facts.rows(tables.lineage_version.name))
     with reading(engine) as connection:
         sets = set_keys - _known(connection, set_keys, tables.lineage_set.c.id)
         schemas = schema_keys - _known(connection, schema_keys, *tables.schema_version.primary_key.columns)
         versions = {(row[0],) for row in members}
         new_versions = versions - _known(connection, versions, tables.lineage_version.c.id)
+        tags = tag_keys - _known(connection, tag_keys, *tables.tag_body.primary_key.columns)
     new_sets, new_schemas = facts.sets({one for (one,) in sets}), facts.schemas(schemas)
     fields = [row for set_ in new_sets.values() for row in set_.fields]
     fields += [row for schema in new_schemas.values() for row in schema.fields]
@@ -131,7 +135,14 @@ def _content(engine: Engine, facts: Facts, folded: Mapping[Table, Sequence[Row]]
         tables.field: fold(tables.field, fields),
         tables.schema_body: sorted((*key, one.payload) for key, one in new_schemas.items()),
         tables.lineage_version: sorted(row for row in members if (row[0],) in new_versions),
+        tables.tag_body: _tag_bodies(facts, tags),
     }
+
+
+def _tag_bodies(facts: Facts, keys: AbstractSet[Row]) -> Sequence[Row]:
+    numbers = {name: number for number, name in enumerate(TAG_FACETS)}
+    payloads = facts.payloads({(subject, TAG_FACETS[facet], body) for subject, facet, body in keys})
+    return sorted((subject, numbers[name], body, payload) for (subject, name, body), payload in payloads.items())
 
 
 def _new_names(engine: Engine, folded: Mapping[Table, Sequence[Row]]) -> Sequence[IndexedName]:

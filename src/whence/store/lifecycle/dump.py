@@ -12,6 +12,7 @@ from whence.model.events import EventKind, RunState
 from whence.model.ids import EMPTY_VERSION, join_event_key
 from whence.model.lineage import Origin
 from whence.model.names import DatasetName, FieldName, JobName
+from whence.openlineage.facets.steward_tags import TAG_FACETS
 from whence.store.connection.engine import reading
 from whence.store.encryption.keyring import keys_in, open_expression, open_measurement, open_payload
 from whence.store.graph.run_facets import ReportedFacets, read_all_reported_facets
@@ -42,6 +43,8 @@ from whence.store.schema.tables import (
     run_lineage,
     schema_body,
     schema_version,
+    tag_body,
+    tag_report,
     unreported_column,
     validity_interval,
 )
@@ -217,6 +220,15 @@ def _schemas(state: _State) -> Iterator[Line]:
         yield {"fact": "schema", "dataset": state.node[row.dataset_id], "payload": payload, **_witnesses(state, row)}
 
 
+def _tag_reports(state: _State) -> Iterator[Line]:
+    payloads = {(row.subject_id, row.facet, row.body_id): row.payload for row in state.rows(tag_body)}
+    for row in state.rows(tag_report):
+        payload = payloads[row.subject_id, row.facet, row.body_id]
+        head = {"fact": "tags", "subject": state.node[row.subject_id], "name": TAG_FACETS[row.facet]}
+        head |= {"payload": json.loads(payload) if payload else None}
+        yield {**head, "time": row.time, "rank": row.rank, "key": state.key[row.event_id]}
+
+
 def _sets(state: _State) -> Iterator[Line]:
     edges: dict[int, list[tuple[int, list[Any]]]] = {}
     for row in state.rows(lineage_edge):
@@ -313,6 +325,7 @@ _PARTS: tuple[Callable[[_State], Iterator[Line]], ...] = (
     _checked_datasets,
     _aliases,
     _schemas,
+    _tag_reports,
     _sets,
     _run_lineage,
     _declarations,

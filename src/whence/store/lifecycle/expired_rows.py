@@ -2,7 +2,7 @@
 
 Marking only reads the store. It marks runs that are old, not among the last of their job, and contain no kept run;
 everything these runs asserted; replaced declarations and static events; statements that can never be folded again;
-intervals that ended before the horizon; and content without references.
+intervals that ended before the horizon; replaced schemas and tags; and content without references.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,6 +49,8 @@ from whence.store.schema.tables import (
     run_lineage,
     schema_version,
     statement,
+    tag_body,
+    tag_report,
     validity_interval,
 )
 
@@ -79,6 +81,8 @@ gone_version = _marked("version", _key("id"))
 gone_set = _marked("lineage_set", _key("id"))
 gone_template = _marked("facet_template", _key("id"))
 gone_schema = _marked("schema_version", _key("dataset_id"), _key("body_id"))
+gone_tag_report = _marked("tag_report", *map(_key, ("subject_id", "facet", "time", "rank", "event_id")))
+gone_tag_body = _marked("tag_body", *map(_key, ("subject_id", "facet", "body_id")))
 
 MARKS: Mapping[str, Table] = {
     "run": gone_run,
@@ -91,6 +95,8 @@ MARKS: Mapping[str, Table] = {
     "lineage_set": gone_set,
     "facet_template": gone_template,
     "schema_version": gone_schema,
+    "tag_report": gone_tag_report,
+    "tag_body": gone_tag_body,
 }
 """By the table whose rows they mark. Dependent rows are deleted with these rows."""
 
@@ -115,6 +121,7 @@ def mark_expired(connection: Connection, horizon: RetentionHorizon, reached: Map
     _mark_content(connection)
     _mark_templates(connection)
     _mark_schemas(connection, horizon)
+    _mark_tags(connection, horizon)
 
 
 def drop_marks(connection: Connection) -> None:
@@ -300,3 +307,22 @@ def _mark_schemas(connection: Connection, horizon: RetentionHorizon) -> None:
     ranked = select(schema_version, place).subquery()
     replaced = and_(ranked.c.last_time < horizon.history, ranked.c.place > 1)
     _fill(connection, gone_schema, select(ranked.c.dataset_id, ranked.c.body_id).where(replaced))
+
+
+def _mark_tags(connection: Connection, horizon: RetentionHorizon) -> None:
+    """Mark the reports that others replaced by the horizon, those that repeat the previous one, if no event can come
+    between any more, and the tags that no other report contains.
+    """
+    keys = _keys(tag_report)
+    later = func.lead(tag_report.c.time).over(partition_by=keys[:2], order_by=keys[2:]).label("later")
+    before = func.lag(tag_report.c.body_id).over(partition_by=keys[:2], order_by=keys[2:]).label("before")
+    placed = select(*keys, tag_report.c.body_id, later, before).where(tag_report.c.time < horizon.runs).subquery()
+    is_replaced = placed.c.later <= horizon.history
+    is_repeated = and_(placed.c.time > horizon.history, placed.c.body_id == placed.c.before)
+    names = [column.name for column in keys]
+    expired = select(*(placed.c[name] for name in names)).where(or_(is_replaced, is_repeated))
+    _fill(connection, gone_tag_report, expired)
+    stays = ~_is_gone(gone_tag_report, *((name, tag_report.c[name]) for name in names))
+    same = [tag_report.c[column.name] == column for column in _keys(tag_body)]
+    unused = ~exists().where(*same, stays).correlate(tag_body)
+    _fill(connection, gone_tag_body, select(*_keys(tag_body)).where(unused))

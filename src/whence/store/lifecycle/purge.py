@@ -55,6 +55,8 @@ from whence.store.schema.tables import (
     schema_body,
     schema_version,
     statement,
+    tag_body,
+    tag_report,
     unreported_column,
     validity_interval,
 )
@@ -191,6 +193,8 @@ _PURGES: Mapping[str, _Purge] = {
             (schema_version.c.dataset_id, schema_version.c.body_id),
         )
     ),
+    "tag_report": _Purge((tuple(tag_report.primary_key.columns),)),
+    "tag_body": _Purge((tuple(tag_body.primary_key.columns),)),
 }
 """In an order in which an interrupted purge leaves a usable store."""
 

@@ -44,6 +44,11 @@ def fact_column(name: str, type_: Any, rule: Rule, **options: Any) -> Column[Any
     )
 
 
+def key_columns(*names: str) -> tuple[Column[Any], ...]:
+    """The key of a fact table: 64-bit integers."""
+    return tuple(fact_column(name, BigInteger, "key") for name in names)
+
+
 def stamp_columns() -> tuple[Column[Any], ...]:
     """The event whose report of a facet wins: the latest, then that of the highest state rank."""
     return (

@@ -9,6 +9,7 @@ from whence.store.schema.columns import (
     derived_column,
     fact_column,
     index_of_facet,
+    key_columns,
     plain_column,
     stamp_columns,
     witness_columns,
@@ -204,6 +205,23 @@ schema_body = Table(
     **COMPACT,
 )
 
+tag_report = Table(
+    "tag_report",
+    metadata,
+    *key_columns("subject_id", "facet", "time", "rank", "event_id"),  # facet: its place in TAG_FACETS (steward_tags.py)
+    fact_column("body_id", BigInteger, "identity"),  # hash of the facet's payload
+    **COMPACT,
+)
+"""Every report of tags, since a late event may separate two that are equal: so the tags of any time are known."""
+
+tag_body = Table(
+    "tag_body",
+    metadata,
+    *key_columns("subject_id", "facet", "body_id"),
+    fact_column("payload", Text, "identity"),  # JSON; empty = deleted
+    **COMPACT,
+)
+
 _UNREPORTED = text("origin = 'unreported'")
 lineage_set = Table(
     "lineage_set",
@@ -279,7 +297,8 @@ declaration = Table(
 )
 
 _NAMED = (event, receipt, producer, dataset, field, job, run, containment)
-_REPORTED = (facet, facet_template, run_facets, measurement, checked_dataset, alias, schema_version, schema_body)
+_OF_RUNS = (facet_template, run_facets, measurement, checked_dataset)
+_REPORTED = (facet, *_OF_RUNS, alias, schema_version, schema_body, tag_report, tag_body)
 _LINEAGE = (lineage_set, lineage_edge, unreported_column, lineage_version, run_lineage, declaration)
 FACTS: tuple[Table, ...] = (*_NAMED, *_REPORTED, *_LINEAGE)
 """In the order in which one transaction merges them: the same in every writer, so that two never deadlock."""
@@ -371,23 +390,6 @@ progress = Table(
     metadata,
     plain_column("name", Text, primary_key=True),  # "log": all records before this position are in the tables
     plain_column("position", BigInteger),
-)
-
-change_version = Table(
-    "change_version",
-    metadata,
-    plain_column("number", BigInteger, primary_key=True),
-    plain_column("stamp", BigInteger),  # random: another store has others (store.ingest.change_log)
-)
-
-change = Table(
-    "change",
-    metadata,
-    plain_column("kind", SmallInteger, primary_key=True),  # what changed (store.ingest.change_log)
-    plain_column("id", BigInteger, primary_key=True),
-    plain_column("version", BigInteger),  # the last in which it changed
-    Index("change_version_of", "version"),
-    **COMPACT,
 )
 
 

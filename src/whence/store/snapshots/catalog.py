@@ -112,8 +112,8 @@ class StoreCatalog:
     def find(self, sought: NameSearch, window: Window) -> tuple[Sequence[Entry], int]:
         return facet_queries.find_names(self.connection, sought, window, self.scope)
 
-    def tag_facets(self) -> Iterable[tuple[int, str]]:
-        return facet_queries.read_tags(self.connection)
+    def tag_facets(self, at: int | None = None) -> Iterable[tuple[int, str]]:
+        return facet_queries.read_tags(self.connection, at)
 
     def carrying(self, facet: str) -> Sequence[int]:
         return facet_queries.find_carriers(self.connection, facet)

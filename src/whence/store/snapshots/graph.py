@@ -21,6 +21,7 @@ from whence.model.graph import (
     FacetRow,
     FieldRow,
     GapRow,
+    HeldFacetRow,
     HeldRow,
     Hit,
     Hop,
@@ -289,6 +290,10 @@ class StoreGraph:
     def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
         """The current payloads of the named facets of datasets and jobs; deleted ones are left out."""
         return graph_runs.read_facets(self.connection, ids, names)
+
+    def tags_at(self, ids: Iterable[int], at: int) -> Sequence[HeldFacetRow]:
+        """The tags facets of datasets and jobs at a time; deleted ones are left out."""
+        return graph_history.read_tags(self.connection, ids, at)
 
     def events(self, ids: Iterable[int]) -> Mapping[int, tuple[AssertingEvent, int]]:
         """The stored events among these, with their subjects."""

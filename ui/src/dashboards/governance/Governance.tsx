@@ -6,7 +6,7 @@ import {
   useAnswer,
   usePages,
   type Governance as Figures,
-  type LabelsByNamespace,
+  type GroupedLabels,
   type One,
   type PageOf,
 } from "../../api";
@@ -54,7 +54,7 @@ export const Governance = ({ query }: { query: URLSearchParams }) => {
 };
 
 const Tiles = ({ found }: { found: Figures | undefined }) => {
-  const personal = usePages<PageOf<LabelsByNamespace>>(...labelsQuery("pii")).pages[0]?.data.columns;
+  const personal = usePages<PageOf<GroupedLabels>>(...labelsQuery("pii")).pages[0]?.data.columns;
   const shown = (count: number | undefined) => count?.toLocaleString("en") ?? words.boards.none;
   const tile = (key: string) => {
     const [name, formula] = texts.tiles[key]!;

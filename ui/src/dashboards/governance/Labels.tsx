@@ -1,7 +1,7 @@
-// How many columns of each namespace are sensitive, by grade, and the list behind each number.
+// How many columns of each domain or namespace are sensitive, by grade, and the list behind each number.
 
 import { useEffect, useRef } from "react";
-import { usePages, type Found, type LabelsByNamespace, type PageOf } from "../../api";
+import { usePages, type Found, type GroupedLabels, type PageOf } from "../../api";
 import { Awaited, Go, Icon, NodeLink, When } from "../../components/elements";
 import { MarkView } from "../../explorer/lens";
 import { CATEGORIES, GRADES, gradeMark, isCategory, type Category } from "../../sensitivity/grades";
@@ -11,31 +11,38 @@ import { Paged } from "../Paged";
 
 const texts = words.governance;
 
-export const labelsQuery = (category: Category) => ["labels", { category, limit: 50 }] as const;
+type Grouping = GroupedLabels["by"];
+const GROUPINGS: readonly Grouping[] = ["domain", "namespace"];
+
+export const labelsQuery = (category: Category, by?: Grouping) => ["labels", { category, by, limit: 50 }] as const;
 
 interface Wanted {
   label: Category;
+  by?: Grouping;
   grade?: string;
   namespace?: string;
+  domain?: string;
 }
 
 export const wantedLabels = (query: URLSearchParams): Wanted => {
   const label = query.get("label") ?? undefined;
   return {
     label: isCategory(label) ? label : "pii",
+    by: GROUPINGS.find((one) => one === query.get("by")),
     grade: GRADES.find((one) => one === query.get("grade")),
     namespace: query.get("namespace") ?? undefined,
+    domain: query.get("domain") ?? undefined,
   };
 };
 
-const to = ({ label, grade, namespace }: Wanted): string =>
-  boardAddress("governance", { label, grade, namespace }) + "#labels";
+const to = ({ label, by, grade, namespace, domain }: Wanted): string =>
+  boardAddress("governance", { label, by, grade, namespace, domain }) + "#labels";
 
 export const Labels = ({ query }: { query: URLSearchParams }) => {
   const wanted = wantedLabels(query);
-  const listing = usePages<PageOf<LabelsByNamespace>>(...labelsQuery(wanted.label));
+  const listing = usePages<PageOf<GroupedLabels>>(...labelsQuery(wanted.label, wanted.by));
   const first = listing.pages[0]?.data;
-  const rows = listing.pages.flatMap((page) => page.data.namespaces);
+  const rows = listing.pages.flatMap((page) => page.data.groups);
   const category = words.labels.categories[wanted.label] ?? wanted.label;
   return (
     <section className="section" id="labels">
@@ -45,7 +52,7 @@ export const Labels = ({ query }: { query: URLSearchParams }) => {
         {CATEGORIES.map((one) => (
           <Go
             key={one}
-            to={to({ label: one })}
+            to={to({ label: one, by: wanted.by })}
             className={one === wanted.label ? "chip chip-button chip-here" : "chip chip-button"}
             isCurrent={one === wanted.label}
           >
@@ -53,13 +60,27 @@ export const Labels = ({ query }: { query: URLSearchParams }) => {
           </Go>
         ))}
       </p>
+      {first && (
+        <p className="chips" role="group" aria-label={texts.grouping}>
+          {GROUPINGS.map((one) => (
+            <Go
+              key={one}
+              to={to({ label: wanted.label, by: one })}
+              className={one === first.by ? "chip chip-button chip-here" : "chip chip-button"}
+              isCurrent={one === first.by}
+            >
+              {texts.groupings[one]}
+            </Go>
+          ))}
+        </p>
+      )}
       <Paged of={listing} isEmpty={!rows.length} none={<NoLabels category={category} />} lines={5}>
         {first && (
           <div className="scroll" tabIndex={0} role="region" aria-label={texts.labels}>
             <table className="table plain label-counts">
               <thead>
                 <tr>
-                  <th scope="col">{texts.namespace}</th>
+                  <th scope="col">{texts.groups[first.by]}</th>
                   {GRADES.map((grade) => (
                     <th key={grade} scope="col" className="number">
                       <MarkView mark={gradeMark(grade, false)} className="list-mark" />
@@ -71,13 +92,14 @@ export const Labels = ({ query }: { query: URLSearchParams }) => {
                 </tr>
               </thead>
               <tbody>
-                {rows.length > 1 && <Counts of={first.columns} label={wanted.label} />}
+                {rows.length > 1 && <Counts of={first.columns} label={wanted.label} by={first.by} />}
                 {rows.map((one) => (
                   <Counts
-                    key={one.namespace}
+                    key={one.name}
                     of={one.columns}
                     label={wanted.label}
-                    namespace={one.namespace}
+                    by={first.by}
+                    name={one.name}
                     datasets={one.datasets}
                   />
                 ))}
@@ -102,38 +124,42 @@ const NoLabels = ({ category }: { category: string }) => (
 );
 
 interface CountsProps {
-  of: LabelsByNamespace["columns"];
+  of: GroupedLabels["columns"];
   label: Category;
-  /** All namespaces, if it is left out. */
-  namespace?: string;
+  by: Grouping;
+  /** All groups, if it is left out; empty: the datasets without a domain, which no search finds. */
+  name?: string;
   datasets?: number;
 }
 
-const Counts = ({ of, label, namespace, datasets }: CountsProps) => (
-  <tr className={namespace === undefined ? "total" : undefined}>
-    <th scope="row" className="breaks">
-      {namespace ?? texts.all}
-    </th>
-    {GRADES.map((grade) => (
-      <td key={grade} className="number">
-        {of[grade] ? (
-          <Go
-            to={to({ label, grade, namespace })}
-            className="link-button"
-            label={texts.cell(of[grade], words.labels.grades[grade] ?? grade, namespace ?? texts.all)}
-          >
-            {of[grade].toLocaleString("en")}
-          </Go>
-        ) : (
-          <span className="quiet">0</span>
-        )}
-      </td>
-    ))}
-    <td className="number quiet">{datasets?.toLocaleString("en")}</td>
-  </tr>
-);
+const Counts = ({ of, label, by, name, datasets }: CountsProps) => {
+  const shown = name === undefined ? texts.all : name || texts.noDomain;
+  return (
+    <tr className={name === undefined ? "total" : undefined}>
+      <th scope="row" className={name === "" ? "quiet" : "breaks"}>
+        {shown}
+      </th>
+      {GRADES.map((grade) => (
+        <td key={grade} className="number">
+          {of[grade] && name !== "" ? (
+            <Go
+              to={to({ label, by, grade, [by]: name })}
+              className="link-button"
+              label={texts.cell(of[grade], words.labels.grades[grade] ?? grade, shown)}
+            >
+              {of[grade].toLocaleString("en")}
+            </Go>
+          ) : (
+            <span className="quiet">{of[grade].toLocaleString("en")}</span>
+          )}
+        </td>
+      ))}
+      <td className="number quiet">{datasets?.toLocaleString("en")}</td>
+    </tr>
+  );
+};
 
-const Notes = ({ of }: { of: LabelsByNamespace }) => (
+const Notes = ({ of }: { of: GroupedLabels }) => (
   <>
     {of.unknown > 0 && <p className="note">{texts.unknown(of.unknown)}</p>}
     {!of.complete && <p className="note">{texts.unread}</p>}
@@ -149,26 +175,27 @@ const Notes = ({ of }: { of: LabelsByNamespace }) => (
   </>
 );
 
-const Listed = ({ label, grade, namespace }: Wanted & { grade: string }) => {
+const Listed = ({ label, by, grade, namespace, domain }: Wanted & { grade: string }) => {
   const list = useRef<HTMLDivElement>(null);
   const q = `label:${label}=${grade}`;
   const listing = usePages<{ data: Found; page: { next: string | null } | null }>("search", {
     q,
     kind: "field",
     namespace,
+    tag: domain && `domain=${domain}`,
     names: 10_000,
     limit: 50,
   });
   // It may be far below what led to it. Browsers answer with a promise, which is no clean-up of an effect.
   useEffect(() => {
     list.current?.scrollIntoView({ block: "nearest" });
-  }, [q, namespace]);
+  }, [q, namespace, domain]);
   const rows = listing.pages.flatMap((page) => page.data.nodes);
   return (
     <div className="lacking" ref={list}>
       <div className="section-head">
-        <h3 className="breaks">{texts.listOf(words.labels.grades[grade] ?? grade, namespace)}</h3>
-        <Go to={boardAddress("governance", { label })} className="link-button">
+        <h3 className="breaks">{texts.listOf(words.labels.grades[grade] ?? grade, namespace ?? domain)}</h3>
+        <Go to={boardAddress("governance", { label, by })} className="link-button">
           {texts.close}
         </Go>
       </div>

@@ -40,21 +40,24 @@ export const governance = {
   hiddenNamespaces: (count: number) =>
     `${counted(count, "namespace is", "namespaces are")} hidden from you, and not counted.`,
   labels: "Sensitive columns",
-  labelsOf: "By namespace and by how much a column shows of the tagged values. A number leads to its columns.",
+  labelsOf:
+    "By domain (the tag of the dataset) or namespace, and by how much a column shows of the tagged values. A number leads to its columns.",
   category: "Category",
-  namespace: "Namespace",
+  grouping: "Count by",
+  groupings: { domain: "By domain", namespace: "By namespace" },
+  groups: { domain: "Domain", namespace: "Namespace" },
+  noDomain: "no domain",
   datasets: "Datasets",
-  all: "All namespaces",
+  all: "All",
   unknown: (count: number) =>
     `Of ${counted(count, "more column", "more columns")} it is not known: a job reports no columns, or a node is hidden.`,
   counted: "Counted",
   noLabels: (category: string) => `No column has a label of this category: ${category.toLowerCase()}.`,
   tagHow: "Tag the columns where the data comes in. What suggests it by its name:",
   tagCommand: "whence tags suggest",
-  listOf: (grade: string, namespace: string | undefined) =>
-    `Columns of grade ${grade}${namespace ? ` in ${namespace}` : ""}`,
-  cell: (count: number, grade: string, namespace: string) =>
-    `${counted(count, "column", "columns")} of grade ${grade} in ${namespace}`,
+  listOf: (grade: string, group: string | undefined) => `Columns of grade ${grade}${group ? ` in ${group}` : ""}`,
+  cell: (count: number, grade: string, group: string) =>
+    `${counted(count, "column", "columns")} of grade ${grade} in ${group}`,
   close: "Close",
   violations: "Policy violations",
   violationsOf: "The latest first. An incident leads through each of them.",

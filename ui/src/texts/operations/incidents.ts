@@ -52,6 +52,7 @@ export const incidents = {
   neverWritten: "no write is known",
   alsoWrong: "wrong as well",
   contracts: "Violated contracts",
+  violatedNow: "still violated",
   ruleOf: (rule: string, column: string) => `${rule} of ${column}`,
   moreContracts: "Perhaps others: not everything that contracts are judged by was read.",
   next: "Where to look",

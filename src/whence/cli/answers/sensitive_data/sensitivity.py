@@ -63,7 +63,7 @@ def _closing(found: Sensitivity, labels: Labels, limit: int) -> Iterator[Text]:
     elif len(found.labels) < total:
         yield Text(f"{number(total, 'label')}: {_counted(found.counts)}. {_more(found, limit)}", style="dim")
     if at := found.completeness.as_of:
-        yield Text(f"Lineage as of {safe(at)}; tags are those of now.", style="dim")
+        yield Text(f"As of {safe(at)}.", style="dim")
     yield from unknown_lines(found.completeness, found.gaps, labels)
 
 

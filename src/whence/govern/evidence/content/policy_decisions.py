@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 def policy_document(sources: Sources, datasets: Collection[DatasetName], at: int) -> Json:
     """The policies that held at a time (µs), what they say of the datasets and their columns then, and the recorded
-    changes of what policies and rules of certification said. Tags are those of now.
+    changes of what policies and rules of certification said.
     """
     namespaces = {one.namespace for one in datasets}
     held = [one for one in held_policies(sources.whole, at, sources.catalog) if one.namespace in namespaces]

@@ -35,12 +35,13 @@ class IncidentUpstream(TypedDict):
 
 
 class IncidentViolation(TypedDict):
-    """A rule of a contract that began to be violated."""
+    """A rule of a contract that began to be violated. `until`: when that ended; null while it is."""
 
     dataset: str
     rule: str
     column: str | None
     since: str
+    until: str | None
 
 
 class IncidentLastGood(TypedDict):
@@ -169,6 +170,7 @@ def detail_document(read: ReadIncidents, found: IncidentDetail, traits: Traits, 
                 "rule": each.rule,
                 "column": each.column or None,
                 "since": iso(each.since),
+                "until": iso_or_none(each.until),
             }
             for each in found.contract_violations
         ],

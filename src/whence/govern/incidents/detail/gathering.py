@@ -62,12 +62,15 @@ class UpstreamFreshness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractViolation:
-    """A rule of the contract of the root, or of a dataset that it is made of, violated from a time on (µs)."""
+    """A rule of the contract of the root, or of a dataset that it is made of, and when it was violated (µs). `until`:
+    None while it is.
+    """
 
     dataset: DatasetName
     rule: str
     column: str
     since: int
+    until: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +261,13 @@ def _contract_violations(
     """The violations, and whether these are all."""
     known = read_recent_violations(sources.catalog, sources.graph, datasets, one.since - BEFORE, sources.at)
     found = (
-        ContractViolation(dataset=each.dataset, rule=each.verdict.rule, column=each.verdict.column, since=each.since)
+        ContractViolation(
+            dataset=each.dataset,
+            rule=each.verdict.rule,
+            column=each.verdict.column,
+            since=each.since,
+            until=each.until,
+        )
         for each in known.found
         if _sees_column(sources.viewer, each.dataset, each.verdict.column)
     )
