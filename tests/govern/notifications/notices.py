@@ -38,7 +38,7 @@ OPEN = Notice(
     ),
     links=(Link(title="Incident", path="/ui/incidents/5f1c0ffee5f1c0ff"), Link(title="Graph", path="/ui/lineage")),
     runbook="https://wiki.example.com/runbooks/orders",
-    silence="whence incident silence 5f1c0ffee5f1c0ff --until 2h",
+    silence="whence incident silence 5f1c0ffee5f1c0ff --for 2h",
 )
 RESOLVED = replace(
     OPEN,

@@ -164,7 +164,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         parts = urlsplit(self.path)
-        content = self.rfile.read(int(self.headers.get("content-length") or 0))
+        length = int(self.headers.get("content-length") or 0)
+        if len(content := self.rfile.read(length)) < length:
+            self.close_connection = True
+            return  # the sender was killed while it sent, so nothing was delivered
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.command, parts.path, headers, content, dict(parse_qsl(parts.query)))
         service = self.service

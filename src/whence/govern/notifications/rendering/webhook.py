@@ -34,7 +34,7 @@ def document(act: Act, base: str = "") -> Json:
             "details": [{"label": one.label, "text": one.text} for one in notice.details],
             "links": [{"title": title, "url": address} for title, address in pages(notice, base)],
             "runbook": notice.runbook or None,
-            "silence": notice.silence or None,
+            "silence": None if notice.state.is_over else notice.silence or None,
             "thread": act.thread,
         },
     }
