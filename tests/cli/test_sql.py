@@ -1,6 +1,7 @@
 """`whence sql` shows a tree or one document, and its exit code says whether all was read."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -57,10 +58,16 @@ def test_a_directory_without_sql_is_wrong_usage(tmp_path: Path) -> None:
     assert (code, "no .sql files in" in text) == (2, True)
 
 
-def _written(directory: Path, columns: dict[str, list[str]]) -> str:
+def _written(directory: Path, columns: Mapping[str, object]) -> str:
     file = directory / "columns.json"
     file.write_text(json.dumps(columns), "utf-8")
     return str(file)
+
+
+def test_a_schema_may_have_types_as_that_of_the_gate(schema: str, tmp_path: Path) -> None:
+    listed = json.loads(Path(schema).read_text("utf-8"))
+    typed = _written(tmp_path, {table: dict.fromkeys(columns, "integer") for table, columns in listed.items()})
+    assert run(STATEMENT, "--dialect", "duckdb", "--schema", typed) == (0, TREE)
 
 
 def test_a_document_for_a_program(schema: str, tmp_path: Path) -> None:

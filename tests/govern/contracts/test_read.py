@@ -115,3 +115,9 @@ def test_a_table_names_its_datasets_itself_or_the_caller_its_namespace() -> None
 )
 def test_owners(team: str, owners: tuple[str, ...]) -> None:
     assert read(f"{HEAD}{team}\n").owners == owners
+
+
+def test_people_and_topics_of_older_versions() -> None:
+    people, topic = example("team-of-table-v3.0.2"), example("topic-v3.0.2")
+    assert (people.owners, people.tables) == (("grace",), ())
+    assert topic.tables[0].datasets == (DatasetName("kafka://broker.example.com:9092", "payments"),)

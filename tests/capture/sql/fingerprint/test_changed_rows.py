@@ -89,3 +89,17 @@ def test_a_star_is_compared_as_text() -> None:
     star = "MERGE INTO t USING u s ON t.a = s.a WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
     assert changes(star, star.replace("t.a = s.a", "s.a = t.a"), "spark") == []
     assert changes(star, star.replace("t.a = s.a", "t.b = s.b"), "spark") != []
+
+
+def test_what_is_written_is_named_with_its_rows() -> None:
+    merge = (
+        "MERGE INTO t USING u s ON t.a = s.a WHEN MATCHED THEN UPDATE SET c = upper(s.c) "
+        "WHEN NOT MATCHED THEN INSERT (a, c) VALUES (s.a, s.c)"
+    )
+    (found,) = changes(merge, merge.replace("upper", "lower"))
+    assert (found.before, found.after) == (
+        "inserted: c; updated where a = a: upper(c)",
+        "inserted: c; updated where a = a: lower(c)",
+    )
+    (found,) = changes("UPDATE t SET b = 1 WHERE a > 1", "UPDATE t SET b = 1 WHERE a > 2")
+    assert (found.before, found.after) == ("updated where 1 < a: 1", "updated where 2 < a: 1")

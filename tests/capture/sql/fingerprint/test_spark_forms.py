@@ -25,6 +25,24 @@ CASES = [
     ("SELECT id, exists(tags, x -> 'vip' = x) AS v FROM orders",
      "SELECT id, exists(tags, y -> y = 'vip') AS v FROM orders",
      "SELECT id, exists(tags, x -> status = 'vip') AS v FROM orders"),
+    # Spark's ROLLUP of no rows has no total, which a UNION ALL has.
+    ("SELECT status, count(*) AS n FROM orders GROUP BY ROLLUP (status)",
+     "SELECT status, count(*) AS n FROM orders GROUP BY GROUPING SETS ((status), ())",
+     "SELECT status, count(*) AS n FROM orders GROUP BY status UNION ALL SELECT NULL, count(*) FROM orders"),
+    ("SELECT id, status, count(*) AS n FROM orders GROUP BY GROUPING SETS ((id, status), (id))",
+     "SELECT id, status, count(*) AS n FROM orders GROUP BY id, status"
+     " UNION ALL SELECT id, NULL, count(*) FROM orders GROUP BY id",
+     "SELECT id, status, count(*) AS n FROM orders GROUP BY id, status"
+     " UNION ALL SELECT NULL, status, count(*) FROM orders GROUP BY status"),
+    ("SELECT * FROM (SELECT id, status, amount FROM orders) PIVOT (sum(amount) FOR status IN ('x' AS a, 'y' AS b))",
+     "SELECT id, sum(CASE WHEN status = 'x' THEN amount END) AS a, sum(amount) FILTER (WHERE status = 'y') AS b"
+     " FROM orders GROUP BY id",
+     "SELECT id, sum(CASE WHEN status = 'x' THEN amount ELSE 0 END) AS a, sum(amount) FILTER (WHERE status = 'y') AS b"
+     " FROM orders GROUP BY id"),
+    # Its PIVOT gives NULL for a count of no rows.
+    ("SELECT * FROM (SELECT id, status, amount FROM orders) PIVOT (count(amount) FOR status IN ('x' AS a))",
+     "SELECT * FROM (SELECT id, status, amount FROM orders) PIVOT (count(amount) FOR status IN ('x' AS a))",
+     "SELECT id, count(amount) FILTER (WHERE status = 'x') AS a FROM orders GROUP BY id"),
 ]  # fmt: skip
 
 
@@ -34,7 +52,8 @@ def is_silent(one: str, other: str) -> bool:
             dialect="spark",
             namespace="spark",
             codes=(Code(file="m.sql", sql=sql, content=sql, builds=DatasetName("spark", "m"), table="m"),),
-            columns={"orders": ("id", "status", "tags", "others")},
+            columns={"orders": ("id", "status", "tags", "others", "amount")},
+            types={"orders": {"status": "STRING"}},
         )
         for sql in (one, other)
     )

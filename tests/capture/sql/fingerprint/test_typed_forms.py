@@ -125,3 +125,36 @@ def test_spellings_of_one_meaning_are_silent_and_near_misses_are_not(
     for miss in different:
         assert not is_silent(readings, one, miss), miss
         assert not is_silent(readings, same, miss), miss
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "SELECT x FROM range(TIMESTAMP '2025-01-01 00:00:00-05:00', TIMESTAMP '2025-01-05', INTERVAL 1 DAY) t(x)",
+            "SELECT x FROM range(TIMESTAMP '2025-01-01 00:00:00Z', TIMESTAMP '2025-01-05', INTERVAL 1 DAY) t(x)",
+        ),
+        (
+            "SELECT x FROM range(TIMESTAMP '2025-01-01 00:00:00.1234561', TIMESTAMP '2025-01-05', INTERVAL 1 DAY) t(x)",
+            "SELECT x FROM range(TIMESTAMP '2025-01-01 00:00:00.1234569', TIMESTAMP '2025-01-05', INTERVAL 1 DAY) t(x)",
+        ),
+        (
+            "SELECT DATE '2025-01-01' + x::INT AS y FROM range(100000000, 100000003) t(x)",
+            "SELECT DATE '2025-01-01' + x::INT AS y FROM range(100000000, 100000004) t(x)",
+        ),
+        (
+            "SELECT x FROM generate_series(DATE '9999-12-30', DATE '9999-12-31', INTERVAL 1 DAY) t(x)",
+            "SELECT x FROM generate_series(DATE '9999-12-30', DATE '9999-12-30', INTERVAL 1 DAY) t(x)",
+        ),
+    ],
+)
+def test_a_series_that_python_cannot_count_is_compared_as_it_is_written(one: str, other: str) -> None:
+    assert is_silent(Readings(), one, one)
+    assert not is_silent(Readings(), one, other)
+
+
+def test_groups_of_random_rows_are_never_called_the_same() -> None:
+    some = "(SELECT c FROM n WHERE random() < 0.5)"
+    sets = f"SELECT c, count(*) AS y FROM {some} GROUP BY GROUPING SETS ((c), ())"
+    union = f"SELECT c, count(*) AS y FROM {some} GROUP BY c UNION ALL SELECT NULL, count(*) FROM {some}"
+    assert not is_silent(Readings(), sets, union)

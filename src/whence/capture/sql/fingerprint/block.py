@@ -19,6 +19,15 @@ class OuterJoin:
     on: list[Formula]
     left: "Block | None" = None
 
+    def formulas(self) -> Iterator[Formula]:
+        """The conditions of the join, and the sources and conditions of its sides."""
+        yield from self.on
+        for side in (self.right, self.left):
+            if side is not None:
+                yield from (*side.sources, *side.conditions)
+                for inner in side.outer_joins:
+                    yield from inner.formulas()
+
 
 @dataclass(slots=True)
 class Block:

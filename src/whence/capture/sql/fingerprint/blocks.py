@@ -12,6 +12,7 @@ from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import counts_each_row
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_unique
 from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import count_known
+from whence.capture.sql.fingerprint.normal_forms.aggregates.joined_totals import totals_as_windows
 from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import number_rows
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
@@ -29,6 +30,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import (
     normalize_joins,
 )
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import join_scalars, join_totals
+from whence.capture.sql.fingerprint.normal_forms.sources.series import days_of_numbers
 from whence.capture.sql.fingerprint.normal_forms.sources.union_filters import filter_branches
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.values.known import known_values
@@ -43,6 +45,7 @@ def close_block(
 
     `in_values`: the values are those of a complete query, so that total subqueries in them may become joins.
     """
+    block, values = days_of_numbers(store, block, values)
     block, values = join_laterals(store, block, values, close_block)
     block, values = filter_branches(store, _normalize_conditions(store, block), values, close_block)
     block, values = join_scalars(store, block, values, close_block, in_values)
@@ -51,6 +54,7 @@ def close_block(
     block, values = filter_right_sides(store, block, values, close_block)
     block, values = inner_views(store, block, values)
     block, values = normalize_sources(store, _normalize_conditions(store, block), values)
+    block, values = totals_as_windows(store, block, values, close_block)
     block = anti_joins(store, semi_joins(store, block, values, close_block), close_block)
     values = with_existence(store, block, values, close_block)
     values = _without_frames(store, block, values)

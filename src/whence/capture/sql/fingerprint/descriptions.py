@@ -35,11 +35,26 @@ def _text(formula: Formula, depth: int) -> str:
             return "NULL"
         case "star":
             return "*"
+        case "merged" | "inserted" | "updated":
+            return _written_text(formula, depth)
     parts = [_text(part, depth - 1) for part in _formulas(formula)]
     if formula.op in _OPERATORS:
         return f" {_OPERATORS[formula.op]} ".join(parts)
     name = str(args[0]) if formula.op in ("aggregate", "call", "volatile", "window") and args else formula.op
     return f"{name}({', '.join(parts)})"
+
+
+def _written_text(formula: Formula, depth: int) -> str:
+    """What UPDATE or MERGE writes into a column, for which rows."""
+    *rows, value = _formulas(formula)
+    match formula.op:
+        case "merged":
+            return "; ".join(sorted(_text(one, depth) for one in _formulas(value)))
+        case "inserted":
+            return f"inserted: {_text(value, depth - 1)}"
+    conditions = [_text(one, depth - 1) for one in _formulas(_formulas(rows[0])[1])] if rows[0].op == "block" else []
+    where = f" where {' AND '.join(sorted(conditions))}" if conditions else ""
+    return f"updated{where}: {_text(value, depth - 1)}"
 
 
 def _formulas(formula: Formula) -> list[Formula]:

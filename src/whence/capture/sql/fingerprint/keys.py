@@ -4,11 +4,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from whence.capture.sql.fingerprint.block import instances_of
-from whence.capture.sql.fingerprint.normal_forms.terms.types import function_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import function_of, is_rounded_type, type_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, RowKey
 
-_OF_ALL_ROWS: Final = frozenset({"sum", "count", "min", "max", "avg", "logicalor", "logicaland"})
+OF_ALL_ROWS: Final = frozenset({"sum", "count", "min", "max", "avg", "logicalor", "logicaland"})
 _OF_ONE_ROW: Final = frozenset({"firstvalue", "lastvalue", "nthvalue"})
+_EVEN: Final = frozenset(
+    {"eq", "neq", "lt", "lte", "is", "nullsafeeq", "and", "or", "not", "list", "add", "mul", "neg"}
+)
+"""Comparisons and sums, which are the same for the two floating-point zeros."""
 
 
 def unique_keys(rows: Formula) -> tuple[RowKey, ...]:
@@ -45,12 +50,35 @@ def reads_only(formula: Formula, values: frozenset[Formula], own: frozenset[Form
         part = remaining.pop()
         if part in values:
             is_found = True
+            if tells_zeros_apart(formula, part):
+                return False
         elif part in own or (part.is_open and part.op in BINDERS and part.op != "of"):
             return False
         elif part.is_open and part not in seen:
             seen.add(part)
             remaining += [arg for arg in part.args if isinstance(arg, Formula)]
     return is_found
+
+
+def tells_zeros_apart(formula: Formula, value: Formula) -> bool:
+    """Whether a formula may differ for equal values, as 1 / x does for -0.0 and 0.0, which are one group.
+
+    Of a value of unknown type, only a division by it is taken for such a formula.
+    """
+    kind = type_of(value)
+    if formula is value or (kind and not is_rounded_type(kind)):
+        return False
+    remaining, seen = [formula], {value}
+    while remaining:
+        part = remaining.pop()
+        if part in seen or not part.is_open:
+            continue
+        seen.add(part)
+        parts = formulas_of(part)
+        if (kind and part.op not in _EVEN) or (part.op == "div" and parts[1].is_open):
+            return True
+        remaining += parts
+    return False
 
 
 def partition_of(window: Formula) -> tuple[Formula, ...] | None:
@@ -62,10 +90,10 @@ def partition_of(window: Formula) -> tuple[Formula, ...] | None:
     after = parts[parts.index(sets[0]) + 1 :]
     is_whole = [(one.op, one.args) for one in after[1:]] == [("frame", ("whole",))]
     name, place = function_of(window), window.args.index(sets[0])
-    is_unordered = len(after) == 1 and not after[0].args and name in _OF_ALL_ROWS
+    is_unordered = len(after) == 1 and not after[0].args and name in OF_ALL_ROWS
     is_plain = all(arg in ("OVER",) for arg in window.args[place:] if isinstance(arg, str))
     is_first = len(after) == 1 and name == "firstvalue"
-    if not is_plain or not (is_unordered or is_first or (is_whole and name in _OF_ALL_ROWS | _OF_ONE_ROW)):
+    if not is_plain or not (is_unordered or is_first or (is_whole and name in OF_ALL_ROWS | _OF_ONE_ROW)):
         return None
     return tuple(arg for arg in sets[0].args if isinstance(arg, Formula))
 
@@ -73,7 +101,7 @@ def partition_of(window: Formula) -> tuple[Formula, ...] | None:
 def total_of(window: Formula) -> Formula | None:
     """The aggregate that a window function computes over all rows of each partition; None for another one."""
     place = window.args.index("aggregate") if "aggregate" in window.args else 0
-    if not place or partition_of(window) is None or window.args[0] not in _OF_ALL_ROWS:
+    if not place or partition_of(window) is None or window.args[0] not in OF_ALL_ROWS:
         return None
     return window.store.make("aggregate", *window.args[:place])
 

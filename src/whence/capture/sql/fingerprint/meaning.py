@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.blocks import close_block, copy_block
 from whence.capture.sql.fingerprint.expressions import Expressions
-from whence.capture.sql.fingerprint.normal_forms.sources.branches import merge_branches
+from whence.capture.sql.fingerprint.normal_forms.sources.branches import in_order, merge_branches, with_one_type
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
 from whence.capture.sql.fingerprint.normal_forms.sources.recursions import with_whole_days
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import reopen, without_groups
+from whence.capture.sql.fingerprint.normal_forms.sources.series import (
+    column_of,
+    series_of_function,
+    series_of_recursion,
+)
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.pivots import pivot_groups
 from whence.capture.sql.fingerprint.stages import Rows
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -102,7 +108,7 @@ class RelationMeanings:
 
     def named_rows(self, relation: Relation, rows: Formula) -> Relation:
         """A relation whose columns are known by their position only."""
-        instance = self.store.instance(rows)
+        instance = self.store.instance(series_of_function(self.store, rows))
         outputs = [
             output.with_formula(self.store.make("of", instance, self.store.make("name", _place(output, place))))
             for place, output in enumerate(relation.outputs)
@@ -113,7 +119,20 @@ class RelationMeanings:
             named.element = relation.element.with_formula(element)
         return named
 
-    def opaque(self, scope: Scope, node: tree.Node, before: Relation, after: Relation) -> Relation:
+    def pivot(self, scope: Scope, node: tree.Node, before: Relation, after: Relation) -> Relation:
+        """PIVOT as grouping, as far as it is one; else as its text."""
+        if scope.meaning is None or len(scope.sources) != 1:
+            return self._opaque(scope, node, before, after)
+        whole = scope.meaning.sources(scope.sources[0].relation)
+        meaning = whole.meaning
+        found = pivot_groups(self, scope, node, whole, meaning.block, after) if isinstance(meaning, Meaning) else None
+        if found is None:
+            return self._opaque(scope, node, whole, after)
+        block, values = found
+        outputs = [one.with_formula(value) for one, value in zip(after.outputs, values, strict=True)]
+        return with_meaning(after, outputs, Meaning(block))
+
+    def _opaque(self, scope: Scope, node: tree.Node, before: Relation, after: Relation) -> Relation:
         """A clause as its text, over the columns that its names may mean."""
         rows, values = self.close(before)
         text = tree.source_text(node, scope.reading.dialect.parser)
@@ -136,8 +155,7 @@ class RelationMeanings:
         if tree.arg(operation, tree.BY_NAME):
             left, right = self._by_name(left, relation), self._by_name(right, relation)
         branches = [*self._branches(left, is_distinct), *self._branches(right, is_distinct)]
-        branches = merge_branches(self.store, branches, is_distinct)
-        branches.sort(key=lambda branch: (branch[0].digest, [value.digest for value in branch[1]]))
+        branches = in_order(with_one_type(self.store, merge_branches(self.store, branches, is_distinct)))
         if len(branches) == 1:
             rows, columns = self._distinct_rows(*branches[0]) if is_distinct else (branches[0][0], [*branches[0][1]])
             return self._rows_with(relation, rows, columns, tuple(branches), is_distinct)
@@ -237,11 +255,19 @@ class RelationMeanings:
         self.recursions += 1
         return self.named_rows(relation, self.store.make("recursion", self.recursions))
 
+    def _series(self, relation: Relation, rows: Formula, kind: str) -> Relation:
+        instance = self.store.instance(rows)
+        outputs = [one.with_formula(column_of(self.store, instance, kind)) for one in relation.outputs]
+        return with_meaning(relation, outputs, Meaning(Block([instance])))
+
     def recursive(self, name: str, node: tree.Node, branches: list[Relation], relation: Relation) -> Relation:
         number = self.recursions
         self.recursions -= 1
         closed = [self.close(branch) for branch in branches]
-        closed = with_whole_days(self.store, self.store.make("recursion", number), closed)
+        before = self.store.make("recursion", number)
+        closed = with_whole_days(self.store, before, closed)
+        if (series := series_of_recursion(self.store, before, closed)) is not None:
+            return self._series(relation, *series)
         made = [self.store.make("branch", rows, self.store.make("list", *values)) for rows, values in closed]
         kind = "all" if node.args.get(tree.DISTINCT) is False else "distinct"
         return self.named_rows(relation, self.store.make("recursive", kind, number, self.store.make("bag", *made)))

@@ -1,15 +1,21 @@
 """SELECT: what its clauses make of the rows that FROM gives. Implements the reader's port (`queries/meanings.py`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
-from whence.capture.sql.fingerprint.block import Block
+from whence.capture.sql.fingerprint.block import Block, rows_of
+from whence.capture.sql.fingerprint.blocks import close_block
+from whence.capture.sql.fingerprint.early_groups import group_before_join
 from whence.capture.sql.fingerprint.from_clause import FromMeaning
+from whence.capture.sql.fingerprint.grouping_sets import union_of_groups
 from whence.capture.sql.fingerprint.keys import needed_keys
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
+from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
+from whence.capture.sql.fingerprint.normal_forms.sources.series import series_of_function
+from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.fingerprint.stages import Rows, Wrap
-from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.provenance.relations import Output, Relation
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -61,34 +67,37 @@ class SelectMeaning(FromMeaning):
         nested = [item for item in tree.items(node) if isinstance(item, c.Rollup | c.Cube | c.GroupingSets)]
         if sets or nested:
             plain, items = list(keys), [] if sets else [one for one in tree.items(node) if one in nested]
+            if nested and not sets:
+                plain = [key for one in tree.items(node) if one not in nested for key in self._keys(one, outputs)]
             for name in sets:
                 for item in tree.list_arg(node, name) if isinstance(node.args[name], list) else []:
                     keys += self._keys(item, outputs)
                     items.append(item)
-            self.key_sets = self._key_sets(node, items, plain if sets else [], outputs)
+            is_only = len(items) == 1 and not (tree.arg(node, tree.ALL) or tree.arg(node, "totals"))
+            self.key_sets = self._key_sets(items[0], plain, outputs, is_nested=not sets) if is_only else []
             self.grouping = self.store.make("grouping", tree.source_text(node, self.scope.reading.dialect.parser))
 
     def _key_sets(
-        self, node: tree.Node, items: list[tree.Node], plain: list[Formula], outputs: list[Output]
+        self, item: tree.Node, plain: list[Formula], outputs: list[Output], *, is_nested: bool
     ) -> list[list[int]]:
-        """The sets of keys, as places among all keys, of one ROLLUP or GROUPING SETS that is all of a GROUP BY.
+        """The sets of keys, as places among all keys, of one ROLLUP, CUBE or GROUPING SETS. Empty for everything else,
+        which is compared as text.
 
-        Empty for everything else, which is compared as text.
+        `is_nested`: it is one of several items, so that all of its sets have the plain keys, too. Else these are what
+        Hive's clause behind the keys groups by.
         """
-        others = len(tree.items(node)) - (0 if plain else len(items))
-        if len(items) != 1 or bool(plain) != bool(others) or tree.arg(node, tree.ALL) or tree.arg(node, "totals"):
-            return []
-        parts, keys = tree.items(items[0]), self.lists["keys"]
-        if isinstance(items[0], c.Rollup | c.Cube):
-            if (parts and plain) or any(isinstance(one, c.Tuple) for one in parts):
+        parts, keys = tree.items(item), self.lists["keys"]
+        always = list(dict.fromkeys(map(keys.index, plain))) if is_nested else []
+        if isinstance(item, c.Rollup | c.Cube):
+            if (parts and plain and not is_nested) or any(isinstance(one, c.Tuple) for one in parts):
                 return []
-            places = list(dict.fromkeys(map(keys.index, keys)))
-            if isinstance(items[0], c.Cube):
-                return _subsets(places) if len(places) < _MOST_KEYS else []
-            return [places[:length] for length in range(len(places) + 1)]
-        if not isinstance(items[0], c.GroupingSets) or any(isinstance(one, c.Rollup | c.Cube) for one in parts):
+            places = [place for place in dict.fromkeys(map(keys.index, keys)) if place not in always]
+            if isinstance(item, c.Cube):
+                return [[*always, *one] for one in _subsets(places)] if len(places) < _MOST_KEYS else []
+            return [[*always, *places[:length]] for length in range(len(places) + 1)]
+        if not isinstance(item, c.GroupingSets) or any(isinstance(one, c.Rollup | c.Cube) for one in parts):
             return []
-        return [sorted(keys.index(key) for key in self._keys(one, outputs)) for one in parts]
+        return [sorted({*always, *(keys.index(key) for key in self._keys(one, outputs))}) for one in parts]
 
     def _keys(self, node: tree.Node, outputs: list[Output]) -> list[Formula]:
         if isinstance(node, c.Tuple | c.Rollup | c.Cube | c.GroupingSets):
@@ -135,6 +144,8 @@ class SelectMeaning(FromMeaning):
             lists["inherited"] = list(before.order)
         block = before.block if isinstance(before, Meaning) else self._from()
         self._join_unnested(block, lists, node)
+        if not isinstance(before, Meaning):
+            block, lists = self._join_laterals(block, lists)
         rows = Rows(self.store, block, lists)
         if not isinstance(before, Meaning):
             self._apply_clauses(rows, node)
@@ -145,28 +156,40 @@ class SelectMeaning(FromMeaning):
         order = rows.lists.get("order") or rows.lists["inherited"]
         return with_meaning(relation, outputs, Meaning(rows.block, tuple(order)))
 
+    def _join_laterals(self, block: Block, lists: dict[str, list[Formula]]) -> tuple[Block, dict[str, list[Formula]]]:
+        """Before grouping, so that LATERAL and joins are one to it."""
+        if not any(rows_of(one).is_open for one in block.instances()):
+            return block, lists
+        flat = [value for values in lists.values() for value in values]
+        block, changed = join_laterals(self.store, block, flat, close_block)
+        rest = iter(changed)
+        return block, {name: [next(rest) for _ in values] for name, values in lists.items()}
+
     def _join_unnested(self, block: Block, lists: dict[str, list[Formula]], node: tree.Node) -> None:
         """UNNEST as the only one of a select list is a join with the elements, if no other clause counts rows."""
         make, values = self.store.make, lists["values"]
-        unnested = [value for value in values if value.op == "explode" and len(value.args) == 2]
+        unnested = {part for value in values for part in _explodes(value)}
         counted = (tree.GROUP, tree.DISTINCT, tree.QUALIFY, tree.HAVING)
-        if (
-            self.scope.reading.dialect.name != "duckdb"
-            or len(unnested) != 1
-            or any(tree.arg(node, one) for one in counted)
-        ):
+        if self.scope.reading.dialect.name != "duckdb" or any(tree.arg(node, one) for one in counted):
             return
-        if any(
-            value.has_aggregate or value.has_window or _has_explode(value) for value in values if value not in unnested
-        ):
+        if [len(one.args) for one in unnested] != [2] or any(one.has_aggregate or one.has_window for one in values):
             return
-        instance = self.store.instance(make("rows_of", "unnest", "expressions", unnested[0].args[1]))
+        (only,) = unnested
+        instance = self.store.instance(
+            series_of_function(self.store, make("rows_of", "unnest", "expressions", only.args[1]))
+        )
         block.sources.append(instance)
-        lists["values"] = [make("of", instance, make("name", "#0")) if one in unnested else one for one in values]
+        element = make("of", instance, make("name", "#0"))
+
+        def change(part: Formula) -> Formula:
+            return element if part is only else rebuild(self.store, part, change)
+
+        lists["values"] = [change(one) if any(_explodes(one)) else one for one in values]
 
     def _apply_clauses(self, rows: Rows, node: tree.Node) -> None:
         make = self.store.make
         rows.filter(tree.WHERE)
+        rows.read_totals_as_windows()
         rest = [name for name, value in sorted(node.args.items()) if value and name not in _READ_CLAUSES]
         for name in rest:
             parts = tree.arg(node, name) if isinstance(node.args[name], list) else [node.args[name]]
@@ -182,7 +205,9 @@ class SelectMeaning(FromMeaning):
             is_plain = not self.key_sets and self.grouping is None
             if is_plain and "keys" in rows.lists:
                 rows.lists["keys"] = needed_keys(rows.lists["keys"])
-            rows.group(self._grouped, rows.lists.get("keys", []), is_plain)
+            is_made = bool(self.key_sets) and union_of_groups(self.store, rows, self.key_sets)
+            if not is_made and not (is_plain and group_before_join(self.store, rows)):
+                rows.group(self._grouped, rows.lists.get("keys", []), is_plain)
             rows.lists["inherited"] = []
         rows.filter(tree.HAVING)
         if rows.lists.get(tree.QUALIFY):
@@ -238,8 +263,14 @@ def _is_nothing(limit: tree.Node | None) -> bool:
     )
 
 
-def _has_explode(value: Formula) -> bool:
-    return value.op == "explode" or any(isinstance(arg, Formula) and _has_explode(arg) for arg in value.args)
+def _explodes(value: Formula) -> Iterator[Formula]:
+    """The calls of UNNEST in a value, outside of subqueries."""
+    if value.op == "explode":
+        yield value
+    elif value.op not in BINDERS:
+        for arg in value.args:
+            if isinstance(arg, Formula):
+                yield from _explodes(arg)
 
 
 def _subsets(places: Sequence[int]) -> list[list[int]]:

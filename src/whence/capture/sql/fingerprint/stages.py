@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count, sum_of_some
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
@@ -14,6 +14,7 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
     total_of_partition,
 )
 from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import Flags, repeating_aggregates
+from whence.capture.sql.fingerprint.normal_forms.aggregates.joined_totals import totals_as_windows
 from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
@@ -56,6 +57,16 @@ class Rows:
 
     def filter(self, clause: str) -> None:
         self.block.conditions += self.lists.pop(clause, ())
+
+    def read_totals_as_windows(self) -> None:
+        """Before grouping: by a joined total or by a window is the same to it."""
+        if not any(rows_of(one).op == "group" for one in self.block.instances()):
+            return
+        flat = [value for values in self.lists.values() for value in values]
+        may_open = not self.is_grouped
+        self.block, changed = totals_as_windows(self.store, self.block, flat, close_block, may_open=may_open)
+        rest = iter(changed)
+        self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
 
     def group(self, make_rows: Wrap, keys: list[Formula], is_plain: bool = True) -> None:
         """Complete grouped rows. An outer join that no key and no condition uses decides on no group.

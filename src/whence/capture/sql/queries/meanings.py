@@ -73,8 +73,8 @@ class Meanings(Protocol):
     def combine(self, operation: tree.Node, left: Relation, right: Relation, relation: Relation) -> Relation:
         """A set operation."""
 
-    def opaque(self, scope: "Scope", node: tree.Node, before: Relation, after: Relation) -> Relation:
-        """A clause that is compared as a whole, such as PIVOT."""
+    def pivot(self, scope: "Scope", node: tree.Node, before: Relation, after: Relation) -> Relation:
+        """PIVOT or UNPIVOT of a relation."""
 
     def placeholder(self, name: str, relation: Relation) -> Relation:
         """A recursive query inside of itself."""

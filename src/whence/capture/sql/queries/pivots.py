@@ -18,7 +18,7 @@ def apply_pivot(outer: Scope, relation: Relation, pivot: tree.Node) -> Relation:
     scope.add(Source("", relation))
     pivoted = _unpivot(scope, relation, pivot) if tree.arg(pivot, tree.UNPIVOT) else _pivot(scope, relation, pivot)
     meanings = outer.reading.meanings
-    return meanings.opaque(scope, pivot, relation, pivoted) if meanings is not None else pivoted
+    return meanings.pivot(scope, pivot, relation, pivoted) if meanings is not None else pivoted
 
 
 def _pivot(scope: Scope, relation: Relation, pivot: tree.Node) -> Relation:

@@ -12,6 +12,7 @@ from whence.cli.commands.gate.options import (
     Files,
     HeadOptions,
     OutcomeOptions,
+    PromotionOptions,
     RepositoryName,
     RunOptions,
     SqlOptions,
@@ -39,20 +40,6 @@ _PROMOTION_EPILOG = (
     "Exit codes: 0 pass; 5 a criterion is not met; 7 unknown: something could not be judged. "
     "1, 2 and 4 mean that there is no verdict: no such node, wrong usage or rules, nobody to ask."
 )
-RulesFile = Annotated[
-    Path | None,
-    typer.Option("--rules", exists=True, dir_okay=False, help="The rules; whence/gate.yaml or gate.yaml, if there"),
-]
-CertifiedInputs = Annotated[bool, typer.Option("--certified-inputs", help="Every input must be certified")]
-
-RecordPromotion = Annotated[
-    bool,
-    typer.Option(
-        "--record",
-        envvar="WHENCE_GATE_RECORD",
-        help="Record the verdict at the server; its key must be a steward of the node's namespace",
-    ),
-]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -166,16 +153,14 @@ def model(
     context: typer.Context,
     *,
     name: Annotated[str, typer.Argument(help="A dataset: a model, a table, a file")],
-    rules: RulesFile = None,
-    certified_inputs: CertifiedInputs = False,
-    record: RecordPromotion = False,
+    promotion: PromotionOptions,
     answering: ServerOrStore,
     output: OutputForm = Output.TEXT,
 ) -> None:
     """Judge whether a model or dataset may be promoted: coverage of columns, checks, certification upstream."""
     from whence.model.names import DatasetName
 
-    _judge_promotion(context, name, DatasetName, rules, output, certified_inputs=certified_inputs, record=record)
+    _judge_promotion(context, name, DatasetName, promotion, output)
 
 
 @with_option_groups
@@ -183,16 +168,14 @@ def job(
     context: typer.Context,
     *,
     name: Annotated[str, typer.Argument(help="A job")],
-    rules: RulesFile = None,
-    certified_inputs: CertifiedInputs = False,
-    record: RecordPromotion = False,
+    promotion: PromotionOptions,
     answering: ServerOrStore,
     output: OutputForm = Output.TEXT,
 ) -> None:
     """Judge whether a job may be promoted: what it reads and writes, and all that is upstream."""
     from whence.model.names import JobName
 
-    _judge_promotion(context, name, JobName, rules, output, certified_inputs=certified_inputs, record=record)
+    _judge_promotion(context, name, JobName, promotion, output)
 
 
 @with_option_groups
@@ -254,14 +237,11 @@ def _judge_promotion(
     context: typer.Context,
     name: str,
     kind: "type[DatasetName | JobName]",
-    rules: Path | None,
+    options: PromotionOptions,
     output: Output,
-    *,
-    certified_inputs: bool,
-    record: bool,
 ) -> None:
     with reporting(output), open_questions(context) as questions:
         from whence.cli.gate.promotion import rules_here, show_promotion
 
-        chosen = rules_here(rules, certified_inputs=certified_inputs)
-        raise typer.Exit(show_promotion(questions, name, kind, chosen, output, record=record))
+        rules = rules_here(options.rules, certified_inputs=options.certified_inputs)
+        raise typer.Exit(show_promotion(questions, name, kind, rules, output, record=options.record))

@@ -126,6 +126,19 @@ RepositoryName = Annotated[
         "--repository-name", help="In records, such as github.com/shop/pipeline; by default the address of `origin`"
     ),
 ]
+PromotionRules = Annotated[
+    Path | None,
+    typer.Option("--rules", exists=True, dir_okay=False, help="The rules; whence/gate.yaml or gate.yaml, if there"),
+]
+CertifiedInputs = Annotated[bool, typer.Option("--certified-inputs", help="Every input must be certified")]
+RecordPromotion = Annotated[
+    bool,
+    typer.Option(
+        "--record",
+        envvar="WHENCE_GATE_RECORD",
+        help="Record the verdict at the server; its key must be a steward of the node's namespace",
+    ),
+]
 VerdictForm = Annotated[Form, choice_option(Form, "--output", "-o", help="The form on stdout")]
 
 
@@ -179,6 +192,15 @@ class OutcomeOptions:
     publish: PublishTo = None
     record: Record = False
     repository_name: RepositoryName = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionOptions:
+    """By which rules a model or a job is judged, and whether the verdict is recorded."""
+
+    rules: PromotionRules = None
+    certified_inputs: CertifiedInputs = False
+    record: RecordPromotion = False
 
 
 def form_and_file(text: str) -> tuple[Form, Path]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
-from whence.capture.sql.fingerprint.keys import partition_of, total_of, unique_keys
+from whence.capture.sql.fingerprint.keys import partition_of, tells_zeros_apart, total_of, unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
@@ -74,6 +74,10 @@ class FixedValues:
             return parts[0] in self.sources or self._is_of_partition(*parts)
         return value.op not in BINDERS and value.op != "inst" and all(map(self.are_all_of, parts))
 
+    def _is_one(self, value: Formula) -> bool:
+        """Whether all rows of a group have the same value, also where keys are the two floating-point zeros."""
+        return self.are_all_of(value) and not any(tells_zeros_apart(value, key) for key in self.keys)
+
     def _is_of_partition(self, source: Formula, inside: Formula) -> bool:
         """Whether a column is a window function of a partition whose keys are fixed."""
         partition = partition_of(inside)
@@ -82,7 +86,7 @@ class FixedValues:
     def simplify(self, aggregate: Formula) -> Formula:
         """The least, the greatest or any of equal values as any of them."""
         match aggregate.args:
-            case (str() as name, "this", Formula() as value) if name in _ONE_OF and self.are_all_of(value):
+            case (str() as name, "this", Formula() as value) if name in _ONE_OF and self._is_one(value):
                 return value if value in self.keys else self.store.make("aggregate", "anyvalue", "this", value)
         return aggregate
 

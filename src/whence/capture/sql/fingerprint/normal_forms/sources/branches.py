@@ -9,13 +9,50 @@ from itertools import combinations
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import conjuncts_of, excludes
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
 from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 Branch = tuple[Formula, tuple[Formula, ...]]
 """The rows and the columns of one branch."""
 _MOST: int = 12
 """More branches than this are compared as they are."""
+
+
+def union_of(store: Formulas, branches: Sequence[Branch]) -> tuple[Formula, list[Formula]]:
+    """The rows and the columns of a UNION ALL, whose branches have no order."""
+    merged = in_order(with_one_type(store, merge_branches(store, branches, is_distinct=False)))
+    if len(merged) == 1:
+        return merged[0][0], [*merged[0][1]]
+    rows = store.make("union_all", store.make("bag", *(branch[0] for branch in merged)))
+    columns = zip(*(values for _, values in merged), strict=True)
+    return rows, [store.make("union_column", *several) for several in columns]
+
+
+def in_order(branches: Sequence[Branch]) -> list[Branch]:
+    """The branches in an order that does not depend on how they are written."""
+    return sorted(branches, key=lambda branch: (branch[0].digest, [value.digest for value in branch[1]]))
+
+
+def with_one_type(store: Formulas, branches: Sequence[Branch]) -> list[Branch]:
+    """The branches with BIGINT literals in each column in which one of them is a BIGINT: the others become such."""
+    width = min((len(values) for _, values in branches), default=0)
+    wide = {place for place in range(width) if _has_wide_literals([values[place] for _, values in branches])}
+    kind = store.make("type", "bigint")
+
+    def widened(values: Sequence[Formula]) -> tuple[Formula, ...]:
+        return tuple(
+            store.make("cast", one, kind) if place in wide and one.op == "number" else one
+            for place, one in enumerate(values)
+        )
+
+    return [(rows, widened(values)) for rows, values in branches] if wide else [*branches]
+
+
+def _has_wide_literals(values: Sequence[Formula]) -> bool:
+    """Whether all values are whole numbers that are written out, and one of them is a BIGINT."""
+    kinds = {type_of(value) for value in values}
+    return all(map(is_literal, values)) and "bigint" in kinds and kinds <= {"integer", "bigint"}
 
 
 def merge_branches(store: Formulas, branches: Sequence[Branch], is_distinct: bool) -> list[Branch]:

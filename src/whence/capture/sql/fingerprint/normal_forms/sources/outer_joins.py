@@ -82,7 +82,7 @@ def inner_views(store: Formulas, block: Block, values: Sequence[Formula]) -> tup
         one: store.instance(store.make("rows_of", "lateral", *rows_of(one).args[1:]))
         for one in block.sources
         if rows_of(one).args[:1] == (OUTER_VIEW,)
-        and any(_rejects_missing(condition, frozenset({one})) for condition in block.conditions)
+        and any(rejects_missing(condition, frozenset({one})) for condition in block.conditions)
     }
     if not inner:
         return block, list(values)
@@ -117,11 +117,11 @@ def _changes(store: Formulas, block: Block, values: Sequence[Formula], close: Cl
         own = frozenset(join.right.instances())
         others = [one for one in block.outer_joins if one is not join]
         for condition in block.conditions:
-            if _rejects_missing(condition, own):
+            if rejects_missing(condition, own):
                 yield _as_inner(block, join, others)
             elif _keeps_missing_only(condition, join, own):
                 rest = [one for one in block.conditions if one is not condition]
-                readers = [*rest, *values, *block.sources, *(part for one in others for part in _formulas(one))]
+                readers = [*rest, *values, *block.sources, *(part for one in others for part in one.formulas())]
                 if not any(_mentions_any(reader, own) for reader in readers):
                     yield _as_anti_join(store, Block(block.sources, others, rest), join, close)
 
@@ -137,7 +137,7 @@ def _as_left(block: Block, join: OuterJoin) -> Iterator[Block]:
     others = [one for one in block.outer_joins if one is not join]
     for side, other in ((join.left, join.right), (join.right, join.left)):
         own = frozenset(side.instances())
-        if any(_rejects_missing(condition, own) for condition in block.conditions):
+        if any(rejects_missing(condition, own) for condition in block.conditions):
             whole = Block([*block.sources], others, [*block.conditions])
             whole.add(side)
             whole.outer_joins = [*whole.outer_joins, OuterJoin("left", other, join.on)]
@@ -158,24 +158,24 @@ def _as_anti_join(store: Formulas, block: Block, join: OuterJoin, close: CloseBl
     return Block(block.sources, block.outer_joins, [*block.conditions, missing])
 
 
-def _rejects_missing(condition: Formula, own: frozenset[Formula]) -> bool:
+def rejects_missing(condition: Formula, own: frozenset[Formula]) -> bool:
     """Whether a condition is not true if all columns of these sources are NULL."""
     parts = [arg for arg in condition.args if isinstance(arg, Formula)]
     if condition.op in STRICT_CONDITIONS:
-        return any(_is_missing(part, own) for part in parts)
+        return any(is_missing(part, own) for part in parts)
     if condition.op == "and":
-        return any(_rejects_missing(part, own) for part in parts)
+        return any(rejects_missing(part, own) for part in parts)
     if condition.op == "or":
-        return all(_rejects_missing(part, own) for part in parts)
+        return all(rejects_missing(part, own) for part in parts)
     tested = null_tested(parts[0]) if condition.op == "not" else None
-    return tested is not None and _is_missing(tested, own)
+    return tested is not None and is_missing(tested, own)
 
 
-def _is_missing(value: Formula, own: frozenset[Formula]) -> bool:
+def is_missing(value: Formula, own: frozenset[Formula]) -> bool:
     """Whether a value is NULL if all columns of these sources are."""
     if value.op == "of":
         return value.args[0] in own
-    return value.op in STRICT and any(_is_missing(arg, own) for arg in value.args if isinstance(arg, Formula))
+    return value.op in STRICT and any(is_missing(arg, own) for arg in value.args if isinstance(arg, Formula))
 
 
 def _keeps_missing_only(condition: Formula, join: OuterJoin, own: frozenset[Formula]) -> bool:
@@ -184,15 +184,6 @@ def _keeps_missing_only(condition: Formula, join: OuterJoin, own: frozenset[Form
     if tested is None or tested.op != "of" or tested.args[0] not in own:
         return False
     return any(on.op in STRICT_CONDITIONS and tested in on.args for on in join.on)
-
-
-def _formulas(join: OuterJoin) -> Iterator[Formula]:
-    yield from join.on
-    for side in (join.right, join.left):
-        if side is not None:
-            yield from (*side.sources, *side.conditions)
-            for inner in side.outer_joins:
-                yield from _formulas(inner)
 
 
 def _mentions_any(formula: Formula, instances: frozenset[Formula]) -> bool:

@@ -1,6 +1,6 @@
 """Complete rows as an open block again, where their query may become a part of the query around it after all."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
@@ -130,7 +130,7 @@ def without_joined_groups(
         if join.kind != "left" or not join.right.is_plain or rows_of(join.right.sources[0]).is_open:
             continue
         (before,) = join.right.sources
-        others = [part for one in block.outer_joins for part in _formulas(one) if part is not before]
+        others = [part for one in block.outer_joins for part in one.formulas() if part is not before]
         columns = columns_of(before, [*rest, *block.conditions, *block.sources, *others])
         after = _repeated(store, before, columns, close) if columns else None
         if after is None:
@@ -178,15 +178,6 @@ def columns_of(instance: Formula, readers: Sequence[Formula]) -> list[Formula]:
         else:
             remaining += parts
     return list(found)
-
-
-def _formulas(join: OuterJoin) -> Iterator[Formula]:
-    yield from join.on
-    for side in (join.right, join.left):
-        if side is not None:
-            yield from (*side.sources, *side.conditions)
-            for inner in side.outer_joins:
-                yield from _formulas(inner)
 
 
 def _open_source(

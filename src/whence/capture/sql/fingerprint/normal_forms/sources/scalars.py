@@ -12,7 +12,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import Fo
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import BINDERS, PUSHED_SIZE, Formula, Formulas, is_strict
 
-_EMPTY_TOTALS = frozenset({"count", "sum", "avg", "min", "max", "logicalor", "logicaland"})
+EMPTY_TOTALS = frozenset({"count", "sum", "avg", "min", "max", "logicalor", "logicaland"})
 """Aggregates of which it is known what they are without rows: 0 for `count`, NULL for the others."""
 
 
@@ -108,7 +108,7 @@ def _totals(store: Formulas, rows: Formula, value: Formula, close: CloseBlock) -
     correlated = [one for one in reopened.block.conditions if not instances_of(one) <= own]
     pairs = [key_pair(one, own) for one in correlated]
     opened, rest = reopened.open_total(value), [one for one in reopened.block.conditions if one not in correlated]
-    if not {one.args[0] for one in aggregates_of(value)} <= _EMPTY_TOTALS:
+    if not {one.args[0] for one in aggregates_of(value)} <= EMPTY_TOTALS:
         raise ForeignSourceError
     if not pairs or not instances_of(opened) <= own or any(rows_of(one).is_open for one in own):
         raise ForeignSourceError
@@ -117,10 +117,10 @@ def _totals(store: Formulas, rows: Formula, value: Formula, close: CloseBlock) -
     grouped = store.instance(store.make("group", closed_rows, store.make("set", *closed[:-1])))
     places = dict(zip(keys, (store.push(key, grouped) for key in closed[:-1]), strict=True))
     on = [store.make("eq", places[key], outer) for key, outer in pairs]
-    return OuterJoin("left", Block([grouped]), on), _with_zeros(store, store.push(closed[-1], grouped))
+    return OuterJoin("left", Block([grouped]), on), with_zeros(store, store.push(closed[-1], grouped))
 
 
-def _with_zeros(store: Formulas, value: Formula) -> Formula:
+def with_zeros(store: Formulas, value: Formula) -> Formula:
     """A total of no rows is NULL, but a number of them is 0."""
     if value.op == "of":
         inside = value.args[1]
@@ -128,7 +128,7 @@ def _with_zeros(store: Formulas, value: Formula) -> Formula:
         return make_coalesce(store, [value, store.make("number", "0")]) if is_count else value
     if value.op in BINDERS or not value.is_open:
         return value
-    return store.rebuild(value, lambda part: _with_zeros(store, part))
+    return store.rebuild(value, lambda part: with_zeros(store, part))
 
 
 def join_totals(block: Block) -> Block:

@@ -55,6 +55,11 @@ def is_exact_type(name: str) -> bool:
     return is_whole_type(name) or name.startswith("decimal")
 
 
+def is_rounded_type(name: str) -> bool:
+    """Whether a type has floating-point numbers, of which two are zero."""
+    return name in ("double", "double precision", "real") or name.startswith("float")
+
+
 def has_one_spelling(name: str, dialect: str) -> bool:
     """Whether equal values of a type are the same: not so for numbers with two zeros or texts of a collation."""
     is_text = name == "text" and dialect in ("duckdb", "spark", "databricks")
@@ -126,6 +131,8 @@ def _declared(rows: Formula | None, name: str) -> str:
         return ""
     if rows.op == "recursive":
         return _of_recursion(rows, name)
+    if rows.op == "series":
+        return str(rows.args[0])
     found = rows.store.types.get(rows, {}).get(name, "")
     is_moment = type_named(found) == "timestamp" and rows.store.dialect in _MARKED
     return "timestamptz" if is_moment else type_named(found)

@@ -26,7 +26,8 @@ def rebuild(store: Formulas, value: Formula, change: Change) -> Formula:
         case "not":
             return negate(store, parts[0])
         case "is" if null_tested(value) is not None:
-            return is_null(next(part for part in parts if part.op != "null"))
+            tested = [part for part in parts if part.op != "null"]
+            return is_null(tested[0]) if tested else store.make("boolean", "true")
         case "add":
             return add(store, parts)
         case "mul":
