@@ -198,6 +198,13 @@ def test_a_valid_file_is_listed(tmp_path: Path) -> None:
     assert [one["name"] for one in json.loads(result.stdout)["policies"]] == ["policy 1"]
 
 
+def test_an_export_without_a_restriction_says_so(tmp_path: Path) -> None:
+    result = run(tmp_path, policies(NOT_IN_STAGING), "--ranger", "cl_tag", command="export")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["policies"] == []
+    assert result.stderr.endswith("policies.yaml has no policy that restricts reading, so there is nothing to export\n")
+
+
 def test_a_store_that_is_not_there(tmp_path: Path) -> None:
     result = run(tmp_path, policies(NOT_IN_STAGING), "--store", f"sqlite:///{tmp_path}/none.db")
     assert result.exit_code == 4

@@ -95,5 +95,8 @@ def test_mistakes_name_what_to_do(api: Api, tmp_path: Path) -> None:
     assert (missing.exit_code, "none.json" in missing.stderr) == (Exit.MISTAKE, True)
     schemaless = run(f"whence tags plan snowflake --namespace snowflake://acme-eu -o {tmp_path}/x.sql", api)
     assert schemaless.exit_code == Exit.OK  # nothing is tagged, so there is nothing to write
+    for system in ("bigquery", "dbt"):
+        bare = run(f"whence tags plan {system} --namespace snowflake://acme-eu -o {tmp_path}/x", api)
+        assert (bare.exit_code, "give one with --current" in bare.stderr) == (Exit.USAGE, True)
     assert run(f"whence tags check dbt {REFERENCES} --namespace snowflake://acme-eu", api).exit_code == Exit.MISTAKE
     assert run(f"whence tags import dbt {REFERENCES} --namespace x", api).exit_code == Exit.USAGE

@@ -16,11 +16,14 @@ def write_ranger(file: Path, service: str, accesses: Sequence[str], target: Path
     """Write the policies of a file for Apache Ranger, and print what it cannot say. Raises RulesFileError,
     ArtifactError.
     """
-    found = export_ranger(load_policies(file).policies, service, accesses)
+    policies = load_policies(file).policies
+    found = export_ranger(policies, service, accesses)
     if target is None:
         sys.stdout.write(found.text)
     else:
         target.write_text(found.text, "utf-8")
-    notes = (Text(f"left out: {safe(name)}: {safe(reason)}") for name, reason in found.left_out)
-    print_lines(notes, Console(stderr=True, highlight=False))
+    notes = [f"left out: {safe(name)}: {safe(reason)}" for name, reason in found.left_out]
+    if not any(one.restricts_reading for one in policies):
+        notes = [f"{safe(str(file))} has no policy that restricts reading, so there is nothing to export"]
+    print_lines(map(Text, notes), Console(stderr=True, highlight=False))
     return Exit.OK

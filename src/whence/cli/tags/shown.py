@@ -13,7 +13,7 @@ from whence.cli.declarations import send_declarations
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.cli.tags.knowledge import connected, read_export_text, read_known
 from whence.client.questions import connect
-from whence.errors import ArtifactError
+from whence.errors import ArtifactError, QuestionError
 from whence.govern.assertions import assert_facets, replace_tags
 from whence.govern.tags.exports import TagExport, TagSystem
 from whence.govern.tags.imports import TagImports, find_imports
@@ -38,6 +38,8 @@ class TagCommand:
 
 def write_plan(command: TagCommand, target: Path, at_least: Grade) -> Exit:
     """Write the file that gives a system the tags of labels. Raises ArtifactError, ApiError, QuestionError."""
+    if command.export is None and command.system.form.requires:
+        raise QuestionError("current", f"a plan for {command.name} is made of an export: give one with --current FILE")
     text, export = _read(command)
     plan = _plan(command, _known(command), export, at_least)
     content = command.system.write(plan, text)
