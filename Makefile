@@ -49,8 +49,8 @@ nightly-spark: .venv/ready-dev ## Capture 74 statements in PySpark 3.5 and 4.1 (
 nightly-spark-connect: .venv/ready-dev ## Capture 65 statements over Spark Connect, compare them with their truth, and record the explanations for tests/capture/spark (five minutes)
 	@PYTHONPATH=tests $(BIN)/python -m nightly.spark_battery.connect_score $(ARGS)
 
-nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark, MLflow, Great Expectations and Soda too, and write docs/reference/captures.md (ten minutes; ARGS="--only polars" for the line of one)
-	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py tests/nightly/quality/hooks.py
+nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark, ibis, MLflow, Great Expectations and Soda too, and write docs/reference/captures.md (ten minutes; ARGS="--only polars" for the line of one)
+	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py tests/nightly/quality/hooks.py tests/nightly/frames/ibis_expressions.py
 	@PYTHONPATH=tests:. $(BIN)/python -m nightly.conformance $(ARGS)
 
 nightly-interventions: .venv/ready-dev ## Change one input column after the other under 2,200 random pipelines of pandas, polars and PySpark: what moves must be in the lineage (half an hour; ARGS="-k polars" for one)
@@ -186,6 +186,7 @@ lock: .venv/ready-dev ## Pin the newest versions again
 	for one in stack superset; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header src/whence/demo/stack/$$one.in -o src/whence/demo/stack/$$one.lock; done
 	for one in dagster prefect; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/orchestrators/$$one.in -o tests/nightly/orchestrators/$$one.lock; done
 	for one in great_expectations soda; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/quality/$$one.in -o tests/nightly/quality/$$one.lock; done
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/frames/ibis.in -o tests/nightly/frames/ibis.lock
 	for one in vendors presidio; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/tags/$$one.in -o tests/nightly/tags/$$one.lock; done
 	for one in airflow airflow_frames spark35 spark43; do $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/producers/$$one.in -o tests/nightly/producers/$$one.lock; done
 	for one in 33 35 40 41 42 43; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/compatibility/spark$$one.in -o tests/nightly/compatibility/spark$$one.lock; done

@@ -134,6 +134,19 @@ with whence.run("declared") as run:
 
 SLOW = (
     Case(
+        "ibis",
+        "ibis-framework",
+        """
+import ibis
+from ibis import _
+orders = ibis.duckdb.connect().read_csv("orders.csv")
+orders.filter(_.id > 1).group_by(who=_.customer).agg(gross=_.amount.sum()).to_csv("out.csv")
+""",
+        frozenset(("orders.customer -> out.who", "orders.amount -> out.gross")),
+        "SQL text (`con.sql`), tables of other databases than DuckDB, polars and SQLite",
+        environment="frames/ibis.lock",
+    ),
+    Case(
         "spark",
         "pyspark",
         """

@@ -28,10 +28,12 @@ from whence_client.frames.polars.hooks import PolarsCapture
 from whence_client.quality.soda import MODULE as SODA
 from whence_client.sklearn.hooks import SklearnCapture
 
-NIGHTLY = {"mlflow.models.model", "mlflow.pyfunc", "mlflow.sklearn"} | {"great_expectations", SODA}
+NIGHTLY = {"mlflow.models.model", "mlflow.pyfunc", "mlflow.sklearn"} | {"great_expectations", "ibis", SODA}
 """Captures whose system needs an environment of its own: cases that run with `--long`."""
-ELSEWHERE = {f"pyarrow.{name}" for name in pyarrow.__all__ if name != "csv"}
-"""Captures of modules that share their hooks with another one. They have tests of their own."""
+ELSEWHERE = {f"pyarrow.{name}" for name in pyarrow.__all__ if name != "csv"} | {"confluent_kafka"}
+"""Captures of modules that have their hooks from another one's, and those that need a server: they have tests of their
+own.
+"""
 
 
 def pyarrow_capture() -> Any:

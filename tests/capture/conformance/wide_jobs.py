@@ -36,6 +36,11 @@ duckdb.sql("COPY (SELECT * FROM 'wide.csv') TO 'out.csv'")
 from pyarrow import csv
 csv.write_csv(csv.read_csv("wide.csv"), "out.csv")
 """,
+    "ibis": """
+import ibis
+wide = ibis.duckdb.connect().read_csv("wide.csv")
+wide.select(**{f"c{n}": wide[f"c{n}"] * 2 for n in range(300)}).to_csv("out.csv")
+""",
     "sklearn": """
 import joblib, pandas as pd
 from sklearn.linear_model import LinearRegression

@@ -78,7 +78,7 @@ def test_a_server_that_is_away_is_a_problem_of_the_poll_and_listed(collector: Co
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["nobody"], "there are airflow, bigquery, dagster"),
+        (["nobody"], "there are airflow, bigquery, "),
         (["sql-log"], "the option file="),
         (["sql-log", *options(format="cobol")], "the option format must be one of"),
         (["sql-log", *options(file="/no/such")], "there is no file"),
