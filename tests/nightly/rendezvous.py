@@ -1,11 +1,13 @@
 """A file and a table that pandas, polars, DuckDB, and a real dbt, Spark (Python, jar, Connect), MLflow, Airflow, Great
-Expectations and Soda touch are one dataset with one history; so is a table of Delta Lake.
+Expectations and Soda touch are one dataset with one history; so is a table of Delta Lake, and a file with `%20` in its
+name.
 """
 
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,9 @@ from nightly.rendezvous_producers import by_airflow, by_connect, by_delta, by_ja
 from whence.capture.dbt import capture
 from whence.capture.java import java_home
 from whence.capture.mlflow.source import capture as mlflow_capture
+from whence.model.events import DatasetEvent, JobEvent, RunEvent
+from whence.model.names import DatasetName
+from whence.openlineage.accept import accept
 from whence_client.captures import Naming, Window
 from whence_client.duckdb.hooks import DuckdbCapture
 from whence_client.frames.pandas.hooks import PandasCapture
@@ -114,17 +119,36 @@ def by_checks(lake: Path, tool: str, job: str) -> list[Event]:
     return list(ran.events)
 
 
+def mentioned_in(events: Iterable[Event]) -> set[DatasetName]:
+    """The datasets that events are about, as they are read."""
+    found: set[DatasetName] = set()
+    for event in events:
+        match accept(json.dumps(event).encode()).event:
+            case RunEvent(inputs=inputs, outputs=outputs) | JobEvent(inputs=inputs, outputs=outputs):
+                found |= {one.name for one in (*inputs, *outputs)}
+            case DatasetEvent(dataset=dataset):
+                found.add(dataset.name)
+    return found
+
+
+def file_at(path: Path) -> DatasetName:
+    """The dataset of a file."""
+    return DatasetName("file", str(path))
+
+
 def test_one_file_and_one_table_have_one_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sqlite_store: Engine
 ) -> None:
     lake = tmp_path / "prod lake ü"
     lake.mkdir()
     monkeypatch.chdir(lake)
-    (lake / "raw.csv").write_text("id,amount\n1,2.5\n2,3.5\n")
+    for name in ("raw.csv", "a%20b.csv"):
+        (lake / name).write_text("id,amount\n1,2.5\n2,3.5\n")
     session = Kept()
     undos = [one.install(session) for one in (PandasCapture(), PolarsCapture(), DuckdbCapture())]
     try:
         pd.read_csv("raw.csv").to_parquet("clean.parquet")
+        pd.read_csv("a%20b.csv").to_parquet("odd.parquet")
         pl.scan_parquet("clean.parquet").select(thrice=pl.col("amount") * 3).sink_parquet("thrice.parquet")
         of_dbt = by_dbt(lake)
         with duckdb.connect("shop.duckdb") as shop:
@@ -137,27 +161,22 @@ def test_one_file_and_one_table_have_one_history(
         *by_checks(lake, "soda", SODA),
     ]
     of_mlflow, of_airflow, of_delta = by_mlflow(lake), by_airflow(lake), by_delta(lake)
-    of_spark = [*by_spark(lake), *by_jar(lake), *by_connect(lake)]
-    events = [*session.events, *of_dbt, *of_spark, *of_mlflow, *of_airflow, *of_delta, *checks]
+    of_spark = {"spark": by_spark(lake), "jar": by_jar(lake), "connect": by_connect(lake)}
+    by_system = {"frames": session.events, "dbt": of_dbt, **of_spark, "mlflow": of_mlflow, "airflow": of_airflow}
+    events = [event for each in (*by_system.values(), of_delta, checks) for event in each]
 
-    mentioned = {
-        (one["namespace"], one["name"])
-        for event in events
-        for one in (*event.get("inputs", ()), *event.get("outputs", ()), *filter(None, [event.get("dataset")]))
-    }
-    assert {one for one in mentioned if "clean" in one[1]} == {("file", f"{lake}/clean.parquet")}
-    file = ("file", f"{lake}/clean.parquet")
-    assert file in {(one["namespace"], one["name"]) for event in of_mlflow for one in event.get("inputs", ())}
-    table = (f"duckdb://{lake}/shop.duckdb", "shop.main.orders")
-    assert {one for one in mentioned if one[1].endswith(".main.orders")} == {table}
-    assert {(one["namespace"], one["name"]) for event in checks for one in event["inputs"]} == {
-        ("file", f"{lake}/raw.csv"),
-        table,
-    }
+    mentioned, file, odd = mentioned_in(events), file_at(lake / "clean.parquet"), file_at(lake / "a%20b.csv")
+    assert {one for one in mentioned if "clean" in one.name} == {file}
+    assert [system for system, each in by_system.items() if file not in mentioned_in(each)] == []
+    assert {one for one in mentioned if "20b" in one.name} == {odd}
+    assert [odd in mentioned_in(by_system[one]) for one in ("frames", "airflow")] == [True, True]
+    table = DatasetName(f"duckdb://{lake}/shop.duckdb", "shop.main.orders")
+    assert {one for one in mentioned if one.name.endswith(".main.orders")} == {table}
+    assert mentioned_in(checks) == {file_at(lake / "raw.csv"), table}
     edges = column_edges(store_events(sqlite_store, events))
     assert {"raw.amount -> clean.amount", "clean.amount -> orders.amount", "clean.amount -> twice.twice"} <= edges
     assert {"clean.amount -> by_jar.by_jar", "clean.amount -> by_connect.by_connect"} <= edges
     assert "clean.amount -> thrice.thrice" in edges
-    assert file in {(one["namespace"], one["name"]) for event in of_airflow for one in event.get("inputs", ())}
-    assert {one for one in mentioned if one[1].endswith("/ledger")} == {("file", f"{lake}/ledger")}
+    assert {one for one in mentioned if one.name.endswith("ledger")} == {file_at(lake / "ledger")}
+    assert file_at(lake / "ledger") in mentioned_in(of_airflow) & mentioned_in(of_delta)
     assert "orders.amount -> exported.amount" in edges

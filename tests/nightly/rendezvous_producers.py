@@ -47,7 +47,7 @@ from airflow.sdk import DAG, Asset, task
 lake = Path({lake!r})
 with DAG(dag_id="lake", schedule=None, start_date=datetime(2026, 11, 1), catchup=False):
     @task(
-        inlets=[Asset(name="clean", uri=(lake / "clean.parquet").as_uri())],
+        inlets=[Asset(name=one, uri=(lake / one).as_uri()) for one in ("clean.parquet", "a%20b.csv", "ledger")],
         outlets=[Asset(name="copy", uri=(lake / "by_airflow.parquet").as_uri())],
     )
     def copy() -> None:
