@@ -26,13 +26,13 @@ from whence.store.migrations.migrate import migrate
 from whence.store.status.ledger import read_ledger
 
 NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
-MANY = 450
+MANY = 3_600
 """More bytes than the driver merges."""
 
 
 def waves() -> Iterator[list[bytes]]:
     """Bodies as they arrive: one, a few, many at once, and a few again."""
-    source = (one.body for one in arrivals(seed=5, jobs=15, days=30, noise=NOISE))
+    source = (one.body for one in arrivals(seed=5, jobs=15, days=300, noise=NOISE))
     for size in (1, 3, 1, MANY, 2, 1, MANY, 1, 10, 1):
         yield list(islice(source, size))
 
