@@ -264,7 +264,16 @@ def test_a_breaking_version_needs_the_owner(live: Api, tmp_path: Path) -> None:
     assert "another contract already: orders" in stranger.stderr
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.odcs.yaml")), ids=lambda path: path.name)
+OF_NO_TABLE = EXAMPLES / "team-of-table-v3.0.2.odcs.yaml"
+
+
+def test_a_contract_of_no_table_is_applied_to_nothing(live: Api, tmp_path: Path) -> None:
+    result = apply(live, tmp_path, OF_NO_TABLE.read_text("utf-8"))
+    assert result.exit_code == 1
+    assert "its schema has no table" in result.stderr
+
+
+@pytest.mark.parametrize("path", sorted({*EXAMPLES.glob("*.odcs.yaml")} - {OF_NO_TABLE}), ids=lambda path: path.name)
 def test_published_examples_come_back_unchanged(live: Api, tmp_path: Path, path: Path) -> None:
     text = path.read_bytes().decode().replace("id: orders\n", f"id: {path.name}\n")
     namespace = f"examples/{path.name}"
