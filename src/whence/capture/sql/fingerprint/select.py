@@ -1,6 +1,7 @@
 """SELECT: what its clauses make of the rows that FROM gives. Implements the reader's port (`queries/meanings.py`)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 from typing import Final
 
@@ -168,7 +169,7 @@ class SelectMeaning(FromMeaning):
     def _join_unnested(self, block: Block, lists: dict[str, list[Formula]], node: tree.Node) -> None:
         """UNNEST as the only one of a select list is a join with the elements, if no other clause counts rows."""
         make, values = self.store.make, lists["values"]
-        unnested = {part for value in values for part in _explodes(value)}
+        unnested = _explodes(values)
         counted = (tree.GROUP, tree.DISTINCT, tree.QUALIFY, tree.HAVING)
         if self.scope.reading.dialect.name != "duckdb" or any(tree.arg(node, one) for one in counted):
             return
@@ -181,10 +182,11 @@ class SelectMeaning(FromMeaning):
         block.sources.append(instance)
         element = make("of", instance, make("name", "#0"))
 
+        @cache
         def change(part: Formula) -> Formula:
             return element if part is only else rebuild(self.store, part, change)
 
-        lists["values"] = [change(one) if any(_explodes(one)) else one for one in values]
+        lists["values"] = [change(one) if only in _explodes([one]) else one for one in values]
 
     def _apply_clauses(self, rows: Rows, node: tree.Node) -> None:
         make = self.store.make
@@ -263,14 +265,17 @@ def _is_nothing(limit: tree.Node | None) -> bool:
     )
 
 
-def _explodes(value: Formula) -> Iterator[Formula]:
-    """The calls of UNNEST in a value, outside of subqueries."""
-    if value.op == "explode":
-        yield value
-    elif value.op not in BINDERS:
-        for arg in value.args:
-            if isinstance(arg, Formula):
-                yield from _explodes(arg)
+def _explodes(values: Iterable[Formula]) -> set[Formula]:
+    """The calls of UNNEST in values, outside of subqueries. A part that several share is visited once."""
+    seen: set[Formula] = set()
+    remaining = list(values)
+    while remaining:
+        part = remaining.pop()
+        if part not in seen:
+            seen.add(part)
+            if part.op != "explode" and part.op not in BINDERS:
+                remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+    return {part for part in seen if part.op == "explode"}
 
 
 def _subsets(places: Sequence[int]) -> list[list[int]]:
