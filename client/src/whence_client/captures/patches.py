@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from typing import Any, Callable
 
 from whence_client.captures.guard import Guard
@@ -29,6 +30,27 @@ class Patches:
             def observed(*args: Any, **kwargs: Any) -> Any:
                 result = original(*args, **kwargs)
                 guard.run(what, observer, result, args, kwargs)
+                return result
+
+            return observed
+
+        self.replace(owner, name, make)
+
+    def observe_outermost(self, owner: Any, name: str, observer: Observer, calls: threading.local) -> None:
+        """Observe a call, but nothing that it calls in turn. `calls` is shared by all that are observed so."""
+        guard = self._guard
+
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def observed(*args: Any, **kwargs: Any) -> Any:
+                if getattr(calls, "call", False):
+                    return original(*args, **kwargs)
+                calls.call = True
+                try:
+                    result = original(*args, **kwargs)
+                finally:
+                    calls.call = False
+                guard.run(name, observer, result, args, kwargs)
                 return result
 
             return observed

@@ -1,7 +1,7 @@
 """Column lineage of ibis expressions: a walk over the typed graph of their operations.
 
-Operations are told by the names of their classes, so that ibis itself is not imported. A relation or value without a
-rule is announced, or takes all of its arguments.
+Operations are recognised by the names of their classes, so that ibis itself is not imported. A relation or value
+without a rule is announced, or takes all of its arguments.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ A model that is logged is the dataset `models/m-…` of its tracking server, as 
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 import weakref
@@ -116,24 +115,7 @@ class _Hooks:
 
     def _outermost(self, owner: Any, name: str, observer: Callable[..., None]) -> None:
         """Observe a call, but nothing that it calls: MLflow copies frames, pickles models, and predicts examples."""
-        calls, guard = self._memory.calls, self._guard
-
-        def make(original: Any) -> Any:
-            @functools.wraps(original)
-            def hooked(*args: Any, **named: Any) -> Any:
-                if getattr(calls, "call", False):
-                    return original(*args, **named)
-                calls.call = True
-                try:
-                    result = original(*args, **named)
-                finally:
-                    calls.call = False
-                guard.run(name, observer, result, args, named)
-                return result
-
-            return hooked
-
-        self._patches.replace(owner, name, make)
+        self._patches.observe_outermost(owner, name, observer, self._memory.calls)
 
     def _server(self) -> str:
         return name_tracking_server(str(sys.modules["mlflow"].get_tracking_uri()))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import weakref
 from collections.abc import Iterable
 from typing import Any, Callable
 
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Patches
+from whence_client.captures.patches import Observer, Patches
 from whence_client.captures.session import Session
 from whence_client.events.facets import Event
 from whence_client.frames.frames import NO_ROWS, FrameLineage, Rows, join_inputs, join_rows, read_frame, rows_by
@@ -23,7 +22,6 @@ _SCHEMES = {"s3": "s3://", "gcs": "gs://", "hdfs": "hdfs://"}
 """By the type of a file system, how the URI of a path in it begins."""
 
 Translate = Callable[[FrameWrite, Naming], Iterable[Event]]
-Observer = Callable[[Any, "tuple[Any, ...]", "dict[str, Any]"], None]
 
 
 class Hooks:
@@ -70,25 +68,8 @@ class Hooks:
 
     def _observe(self, owner: Any, name: str, observer: Observer) -> None:
         """Observe the outermost call: what pandas or PyArrow call within one says less."""
-        calls, guard = self._memory.calls, self._guard
-
-        def make(original: Any) -> Any:
-            @functools.wraps(original)
-            def hooked(*args: Any, **named: Any) -> Any:
-                if getattr(calls, "call", False):
-                    return original(*args, **named)
-                calls.call = True
-                try:
-                    result = original(*args, **named)
-                finally:
-                    calls.call = False
-                guard.run(name, observer, result, args, named)
-                return result
-
-            return hooked
-
         if hasattr(owner, name):
-            self.patches.replace(owner, name, make)
+            self.patches.observe_outermost(owner, name, observer, self._memory.calls)
 
     def _on_read(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         source = args[0] if args else next((named[one] for one in ("source", "input_file") if one in named), None)
