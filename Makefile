@@ -49,7 +49,7 @@ nightly-spark: .venv/ready-dev ## Capture 74 statements in PySpark 3.5 and 4.1 (
 nightly-spark-connect: .venv/ready-dev ## Capture 65 statements over Spark Connect, compare them with their truth, and record the explanations for tests/capture/spark (five minutes)
 	@PYTHONPATH=tests $(BIN)/python -m nightly.spark_battery.connect_score $(ARGS)
 
-nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark, ibis, MLflow, Great Expectations and Soda too, and write docs/reference/captures.md (ten minutes; ARGS="--only polars" for the line of one)
+nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark, ibis, MLflow, Kafka, Great Expectations and Soda too, and write docs/reference/captures.md (ten minutes; ARGS="--only polars" for the line of one)
 	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py tests/nightly/quality/hooks.py tests/nightly/frames/ibis_expressions.py
 	@PYTHONPATH=tests:. $(BIN)/python -m nightly.conformance $(ARGS)
 

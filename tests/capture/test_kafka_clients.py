@@ -17,6 +17,7 @@ from client.tests.frames.sessions import Kept, capturing
 from fixtures.collectors import collecting
 from services.kafka_broker import KafkaBroker
 from whence.openlineage.validation.strict import require_valid
+from whence_client.captures.patches import is_hooked
 from whence_client.kafka.hooks import KafkaCapture
 from whence_client.outbox.flush import flush_outbox
 from whence_client.process.settings import Settings
@@ -201,5 +202,5 @@ def test_nothing_is_left_when_it_is_taken_back() -> None:
         assert confluent_kafka.Producer is not ORIGINALS["Producer"]
     assert {name: getattr(confluent_kafka, name) for name in ORIGINALS} == ORIGINALS
     assert {one: dict(vars(one)) for one in own} == own
-    assert not hasattr(sys.modules["confluent_kafka"], "_whence_hooks")
+    assert not is_hooked(confluent_kafka)
     assert session.events == []

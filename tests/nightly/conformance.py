@@ -31,14 +31,16 @@ HEAD = """# Captures
 for each capture as users do, `whence run -- python job.py` or `whence capture`, and sends the events to a collector.
 Then it compares the `DIRECT` column lineage in a store, and the checks of data, with what the job's code says, written
 by hand. Of a server that a capture polls it is the lineage between datasets, from recorded answers of a real
-one, or answers of the form that its documentation says.
+one, or answers of the form that its documentation says. Of Kafka's clients it is the lineage between topics, which have
+no columns.
 *Announced* are columns whose source cannot be known: each has its reason in the lineage.
 
 *ms in the job* is the time that a capture's hooks take in the job's main thread: their sum, and the longest call. The
 next column has the same for a job with 300 columns. What runs in other threads is not in it: Spark's figures are those
 of the start and the end of its session. At the start, Spark makes the state of the session, which the job's first query
-would make otherwise (0.57 of 0.65 s in one run); at the end, the job waits until the last plan is read. The machine is
-shared and was loaded, so compare lines. A hook that takes more than 50 ms in 20 calls is switched off.
+would make otherwise (0.57 of 0.65 s in one run); at the end, the job waits until the last plan is read. What the hooks
+of Kafka's clients do for each message is not in it, either. The machine is shared and was loaded, so compare lines. A
+hook that takes more than 50 ms in 20 calls is switched off.
 
 The same jobs are killed, fail, and run with a collector that is overloaded or hangs. The checks are in
 `tests/capture/conformance`. More jobs of each system are in the tests of its capture, and the guide of each lists what

@@ -4,11 +4,14 @@ import os
 import signal
 import socket
 import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from whence.capture.java import java_home
 from whence.derive.spark.jars import fetch
@@ -130,6 +133,23 @@ class KafkaBroker:
         admin = AdminClient({"bootstrap.servers": self.servers, "reconnect.backoff.max.ms": 300, "log_level": 0})
         assert admin.list_topics(timeout=_PATIENCE_SECONDS).brokers, "the broker does not answer"
         assert self.process.poll() is None
+
+
+@contextmanager
+def broker_with_topics(directory: Path, topics: Sequence[str], messages: Iterable[str]) -> Iterator[str]:
+    """The address of a broker that runs while the context is open. The first of its topics has these messages."""
+    broker = KafkaBroker(directory)
+    try:
+        settings: dict[str, str | int | float | bool] = {"bootstrap.servers": broker.start().servers, "log_level": 0}
+        admin, producer = AdminClient(settings), Producer(settings)
+        for made in admin.create_topics([NewTopic(one, 1, 1) for one in topics]).values():
+            made.result(_PATIENCE_SECONDS)
+        for message in messages:
+            producer.produce(topics[0], message)
+        assert producer.flush(_PATIENCE_SECONDS) == 0
+        yield broker.servers
+    finally:
+        broker.kill()
 
 
 def _free_ports() -> tuple[int, int, int]:

@@ -23,6 +23,7 @@ class Case:
 
     `package` is the distribution that is observed, empty for the Python API. `checks` are assertions about data, each
     with its severity and result. `environment` is a lock file of tests/nightly: that of the job's Python, if not ours.
+    `topics` are one with the orders and one to write, of a broker whose address is in KAFKA_SERVERS.
     """
 
     capture: str
@@ -34,11 +35,12 @@ class Case:
     unknown: frozenset[str] = frozenset()
     checks: frozenset[str] = frozenset()
     environment: str = ""
+    topics: tuple[str, ...] = ()
 
     @property
     def facts(self) -> frozenset[str]:
         """All that the job's lineage must be."""
-        return self.edges | self.checks
+        return self.edges | self.checks | ({" -> ".join(self.topics)} if self.topics else frozenset())
 
     @property
     def script(self) -> str:
@@ -258,6 +260,25 @@ with duckdb.connect("shop.duckdb") as shop:
         "`soda contract test`, checks that only Soda Cloud runs",
         checks=frozenset(("sold.amount missing, error: held", "sold.amount aggregate, warn: violated")),
         environment="quality/soda.lock",
+    ),
+    Case(
+        "confluent_kafka",
+        "confluent-kafka",
+        """
+import os
+from confluent_kafka import Consumer, Producer
+servers = {"bootstrap.servers": os.environ["KAFKA_SERVERS"]}
+producer = Producer(servers)
+consumer = Consumer({**servers, "group.id": "clean", "auto.offset.reset": "earliest"})
+consumer.subscribe(["raw"])
+for message in consumer.consume(4, 60):
+    producer.produce("clean", message.value().strip())
+producer.flush(60)
+consumer.close()
+""",
+        frozenset(),
+        "columns, which of several topics a message came from, `ShareConsumer`, `confluent_kafka.aio`",
+        topics=("raw", "clean"),
     ),
 )
 """Captures whose system takes long to start: `--long`."""

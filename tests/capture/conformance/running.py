@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from sqlalchemy import Engine
 from capture.conformance.cases import ORDERS, Case
 from capture.conformance.wide_jobs import WIDE
 from environments import environment
-from fixtures.captured_lineage import column_edges, store_events
+from fixtures.captured_lineage import column_edges, store_events, topic_edges
 from fixtures.collectors import Collector, collecting
+from services.kafka_broker import broker_with_topics
 from whence.capture.java import java_home
 from whence_client.outbox.flush import flush_outbox
 from whence_client.process.settings import Settings
@@ -34,13 +35,18 @@ _MODEL = re.compile(r"\bm-[0-9a-f]{32}\b")
 """MLflow's name of a model, another one in each run."""
 
 Event = dict[str, Any]
+Name = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What a job left: its exit code and output, the events that arrived while it ran, and all after a flush."""
+    """What a job left: its exit code and output, the events that arrived while it ran, and all after a flush.
 
-    folder: Path
+    `read` and `written` are the namespaces and names that everybody gives to what it reads and writes.
+    """
+
+    read: Name
+    written: Name
     code: int
     output: str
     errors: str
@@ -60,11 +66,11 @@ def run_job(case: Case, mode: str, status: int, folder: Path) -> Ran:
     (folder / "orders.csv").write_text(ORDERS)
     (folder / "wide.csv").write_text(WIDE)
     (folder / "job.py").write_text(case.script)
-    with collecting() as collector:
+    with collecting() as collector, _broker_of(case, folder) as servers:
         collector.status = status
         done = subprocess.run(
             [python_of(case), "-c", RUN, python_of(case), "job.py", mode],
-            env={**os.environ, **_environment(collector.url, folder)},
+            env={**os.environ, **_environment(collector.url, folder), "KAFKA_SERVERS": servers},
             cwd=folder,
             capture_output=True,
             text=True,
@@ -77,7 +83,22 @@ def run_job(case: Case, mode: str, status: int, folder: Path) -> Ran:
         problems = [one.problem for one in flush_outbox(Settings(url=collector.url, outbox=str(folder / "outbox")))]
         assert not any(problems), problems
         sent = b"\n".join(collector.bodies)
-        return Ran(folder, done.returncode, done.stdout, done.stderr, at_once, tuple(collector.events), sent)
+        read, written = _names_of(case, folder, servers)
+        return Ran(read, written, done.returncode, done.stdout, done.stderr, at_once, tuple(collector.events), sent)
+
+
+def _broker_of(case: Case, folder: Path) -> AbstractContextManager[str]:
+    """The address of a broker whose first topic has the orders; empty for a case without topics."""
+    orders = ORDERS.splitlines()
+    return broker_with_topics(folder / "kafka", case.topics, orders) if case.topics else nullcontext("")
+
+
+def _names_of(case: Case, folder: Path, servers: str) -> tuple[Name, Name]:
+    """What the job of a case reads and writes."""
+    if case.topics:
+        read, written = case.topics
+        return (f"kafka://{servers}", read), (f"kafka://{servers}", written)
+    return ("file", str(folder / "orders.csv")), ("file", str(folder / "out.csv"))
 
 
 def python_of(case: Case) -> str:
@@ -98,9 +119,10 @@ def release_of(case: Case) -> str:
 
 
 def facts_of(events: Iterable[Event], engine: Engine) -> set[str]:
-    """The DIRECT column lineage of events in a store, and the checks that they report."""
+    """The DIRECT column lineage of events in a store, that between topics, and the checks that they report."""
     kept = list(events)
-    edges = {_MODEL.sub("model", one) for one in column_edges(store_events(engine, kept))}
+    lines = store_events(engine, kept)
+    edges = {_MODEL.sub("model", one) for one in column_edges(lines)} | topic_edges(lines)
     return edges | {one for event in kept for one in _checks_of(event)}
 
 

@@ -109,4 +109,12 @@ columns = "".join(f"  - name: c{n}\\n    checks:\\n      - missing:\\n" for n in
 open("wide.yml", "w").write(f"dataset: shop/main/wide\\ncolumns:\\n{columns}")
 verify_contract_locally(data_source_file_path="shop.yml", contract_file_path="wide.yml")
 """,
+    "confluent_kafka": """
+import os
+from confluent_kafka import Producer
+producer = Producer({"bootstrap.servers": os.environ["KAFKA_SERVERS"]})
+for row in open("wide.csv"):
+    producer.produce("clean", row)
+producer.flush(60)
+""",
 }

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Callable
 
 from whence_client.captures.contract import Undo
-from whence_client.captures.registry import install_for, registered_names
+from whence_client.captures.registry import install_points, points_by_module
 from whence_client.captures.session import Session, process_session
 
 
@@ -20,11 +20,13 @@ def install_on_import(session: Session | None = None) -> Undo:
     if any(isinstance(one, _Finder) and one.installs for one in sys.meta_path):
         return lambda: None
 
+    points = points_by_module()
+
     def install(name: str) -> None:
         with chosen.guard("imports")(name):
-            install_for(name, chosen)
+            install_points(points[name], chosen)
 
-    return _call_after(_Finder(registered_names(), install, installs=True))
+    return _call_after(_Finder(frozenset(points), install, installs=True))
 
 
 def call_after_import(name: str, callback: Callable[[], None]) -> Undo:

@@ -6,12 +6,35 @@ import functools
 import threading
 from typing import Any, Callable
 
+from whence_client.captures.contract import Undo
 from whence_client.captures.guard import Guard
 
 _ABSENT = object()
+_MARK = "_whence_hooks"
+"""The attribute of a module or class that has hooks."""
 
 Observer = Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
 """Gets the result, the positional and the named arguments of a call that succeeded."""
+
+
+def hook_once(owner: Any, install: Callable[[], Undo]) -> Undo:
+    """Put hooks into a module or class that has none. Returns what takes them back, which is nothing if it had some."""
+    if is_hooked(owner):
+        return lambda: None
+    setattr(owner, _MARK, True)
+    undo = install()
+
+    def undo_all() -> None:
+        undo()
+        if is_hooked(owner):
+            delattr(owner, _MARK)
+
+    return undo_all
+
+
+def is_hooked(owner: Any) -> bool:
+    """Whether a module or class itself has hooks."""
+    return _MARK in vars(owner)
 
 
 class Patches:

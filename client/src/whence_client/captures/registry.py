@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,17 +24,15 @@ class Registered:
 
 def registered_captures(entry: str = "") -> Iterator[Registered]:
     """All captures, or those whose entry point has this name. A capture that cannot be loaded has a problem."""
+    return map(_load, (point for point in _entry_points() if not entry or point.name == entry))
+
+
+def points_by_module() -> dict[str, list[Any]]:
+    """The entry points of all captures by name, without loading any. It reads every distribution: call it once."""
+    found: dict[str, list[Any]] = {}
     for point in _entry_points():
-        if not entry or point.name == entry:
-            try:
-                yield Registered(point.name, point.load())
-            except Exception as error:
-                yield Registered(point.name, problem=f"{type(error).__name__}: {error}")
-
-
-def registered_names() -> frozenset[str]:
-    """The names of all entry points, without loading any."""
-    return frozenset(point.name for point in _entry_points())
+        found.setdefault(str(point.name), []).append(point)
+    return found
 
 
 _installed: dict[str, Undo] = {}
@@ -60,11 +58,11 @@ def install(capture: Any, session: Session) -> Undo:
     return undo_once
 
 
-def install_for(module: str, session: Session) -> None:
-    """Install the attach captures that are registered for a module."""
-    for one in registered_captures(module):
+def install_points(points: Iterable[Any], session: Session) -> None:
+    """Install the attach captures of entry points."""
+    for one in map(_load, points):
         if one.problem:
-            log.warning("the capture of %s cannot be loaded: %s", module, one.problem)
+            log.warning("the capture of %s cannot be loaded: %s", one.entry, one.problem)
         elif getattr(one.capture, "kind", "") == ATTACH:
             install(one.capture, session)
 
@@ -77,6 +75,13 @@ def uninstall_all() -> None:
 
 def _nothing() -> None:
     """The undo of a capture that is not there."""
+
+
+def _load(point: Any) -> Registered:
+    try:
+        return Registered(point.name, point.load())
+    except Exception as error:
+        return Registered(point.name, problem=f"{type(error).__name__}: {error}")
 
 
 def _entry_points() -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Patches
+from whence_client.captures.patches import Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.duckdb.catalog import FRAMES, Catalog
 from whence_client.duckdb.records import Statement, statement_event
@@ -70,17 +70,7 @@ class DuckdbCapture:
     def install(self, session: Session) -> Undo:
         """Hook DuckDB, which the job has imported."""
         duckdb = sys.modules["duckdb"]
-        if getattr(duckdb, "_whence_hooks", None) is not None:
-            return lambda: None
-        hooks = _Hooks(self, session, duckdb)
-        duckdb._whence_hooks = hooks  # type: ignore[attr-defined]
-        undo = hooks.install()
-
-        def undo_all() -> None:
-            undo()
-            vars(duckdb).pop("_whence_hooks", None)
-
-        return undo_all
+        return hook_once(duckdb, lambda: _Hooks(self, session, duckdb).install())
 
 
 class _Hooks:

@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Observer, Patches
+from whence_client.captures.patches import Observer, Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.events.datasets import Dataset as EventDataset
 from whence_client.events.facets import Event
@@ -46,18 +46,8 @@ class IbisCapture:
 
     def install(self, session: Session) -> Undo:
         """Hook ibis, which the job has imported."""
-        ibis = sys.modules["ibis"]
-        if getattr(ibis, "_whence_hooks", None) is not None:
-            return lambda: None
-        hooks = _Hooks(self, session)
-        ibis._whence_hooks = hooks  # type: ignore[attr-defined]
-        undo = hooks.install(sys.modules["ibis.backends"].BaseBackend)
-
-        def undo_all() -> None:
-            undo()
-            vars(ibis).pop("_whence_hooks", None)
-
-        return undo_all
+        base = sys.modules["ibis.backends"].BaseBackend
+        return hook_once(sys.modules["ibis"], lambda: _Hooks(self, session).install(base))
 
 
 class _Hooks:

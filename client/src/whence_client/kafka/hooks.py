@@ -20,7 +20,7 @@ from typing import Any
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Observer, Patches
+from whence_client.captures.patches import Observer, Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.events.facets import Event
 from whence_client.events.ids import new_run_id
@@ -56,17 +56,7 @@ class KafkaCapture:
     def install(self, session: Session) -> Undo:
         """Hook confluent-kafka, which the job has imported."""
         module = sys.modules["confluent_kafka"]
-        if getattr(module, "_whence_hooks", None) is not None:
-            return lambda: None
-        hooks = _Hooks(self, session, module)
-        module._whence_hooks = hooks  # type: ignore[attr-defined]
-        undo = hooks.install()
-
-        def undo_all() -> None:
-            undo()
-            vars(module).pop("_whence_hooks", None)
-
-        return undo_all
+        return hook_once(module, lambda: _Hooks(self, session, module).install())
 
 
 class _Hooks:

@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Patches
+from whence_client.captures.patches import Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.events.datasets import Dataset as EventDataset
 from whence_client.events.facets import Event
@@ -75,18 +75,7 @@ class MlflowCapture:
 
     def install(self, session: Session) -> Undo:
         """Hook the module, which the job has imported."""
-        module = sys.modules[self.name]
-        if getattr(module, "_whence_hooks", None) is not None:
-            return lambda: None
-        hooks = _Hooks(self.name, session)
-        module._whence_hooks = hooks  # type: ignore[attr-defined]
-        undo = hooks.install()
-
-        def undo_all() -> None:
-            undo()
-            vars(module).pop("_whence_hooks", None)
-
-        return undo_all
+        return hook_once(sys.modules[self.name], lambda: _Hooks(self.name, session).install())
 
 
 class _Hooks:

@@ -9,6 +9,7 @@ from typing import Callable, ClassVar
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
+from whence_client.captures.patches import hook_once
 from whence_client.captures.session import Session
 from whence_client.events.facets import Event
 from whence_client.frames.writes import FrameWrite, write_event
@@ -37,17 +38,13 @@ class PyarrowCapture:
     def install(self, session: Session) -> Undo:
         """Hook the module, which the job has imported."""
         module = sys.modules[self.name]
-        if getattr(module, "_whence_hooks", None) is not None:
-            return lambda: None
-        hooks = Hooks(self.name, module, self.translate, session)
-        module._whence_hooks = hooks  # type: ignore[attr-defined]
-        self.put(hooks)
 
-        def undo() -> None:
-            hooks.patches.undo()
-            vars(module).pop("_whence_hooks", None)
+        def put() -> Undo:
+            hooks = Hooks(self.name, module, self.translate, session)
+            self.put(hooks)
+            return hooks.patches.undo
 
-        return undo
+        return hook_once(module, put)
 
 
 def _hook_parquet(hooks: Hooks) -> None:

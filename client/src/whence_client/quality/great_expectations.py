@@ -9,7 +9,7 @@ from typing import Any
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Patches
+from whence_client.captures.patches import Patches, hook_once, is_hooked
 from whence_client.captures.session import Session
 from whence_client.events.datasets import Dataset
 from whence_client.events.facets import Event
@@ -45,23 +45,19 @@ class GreatExpectationsCapture:
     def install(self, session: Session) -> Undo:
         """Hook Great Expectations, which the job has imported."""
         module = sys.modules["great_expectations"]
-        if is_installed():
-            return lambda: None
-        hooks = Reporter(session)
-        patches = Patches(session.guard(self.name))
-        module._whence_hooks = hooks  # type: ignore[attr-defined]
-        patches.observe(vars(module)["ValidationDefinition"], "run", hooks.observe)
 
-        def undo() -> None:
-            patches.undo()
-            vars(module).pop("_whence_hooks", None)
+        def put() -> Undo:
+            patches = Patches(session.guard(self.name))
+            patches.observe(vars(module)["ValidationDefinition"], "run", Reporter(session).observe)
+            return patches.undo
 
-        return undo
+        return hook_once(module, put)
 
 
 def is_installed() -> bool:
     """Whether the hooks are in place, so that nobody else needs to report validations."""
-    return getattr(sys.modules.get("great_expectations"), "_whence_hooks", None) is not None
+    module = sys.modules.get("great_expectations")
+    return module is not None and is_hooked(module)
 
 
 class Reporter:

@@ -9,7 +9,7 @@ from typing import Any
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Patches
+from whence_client.captures.patches import Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.events.datasets import Dataset
 from whence_client.events.facets import Event
@@ -53,9 +53,6 @@ class SodaCapture:
     def install(self, session: Session) -> Undo:
         """Hook Soda Core, which the job has imported."""
         contract = vars(sys.modules[MODULE])["ContractImpl"]
-        if vars(contract).get("_whence_hooks"):
-            return lambda: None
-        patches = Patches(session.guard(self.name))
 
         def observe(result: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
             naming = session.naming()
@@ -64,14 +61,12 @@ class SodaCapture:
                 for event in self.translate(record, naming):
                     session.emit(event, capture=self.name)
 
-        patches.observe(contract, "verify", observe)
-        contract._whence_hooks = True
+        def put() -> Undo:
+            patches = Patches(session.guard(self.name))
+            patches.observe(contract, "verify", observe)
+            return patches.undo
 
-        def undo() -> None:
-            del contract._whence_hooks
-            patches.undo()
-
-        return undo
+        return hook_once(contract, put)
 
 
 def describe_verification(result: Any, dataset: Dataset) -> Validation:

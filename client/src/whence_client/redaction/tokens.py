@@ -61,7 +61,7 @@ def mask_tokens(text: str) -> str:
     return _ANY.sub(MASK, WEBHOOK.sub(rf"\1{MASK}", text))
 
 
-def is_likely(probe: bytes, event: bytes) -> bool | None:
+def is_token_likely(probe: bytes, event: bytes) -> bool | None:
     """Whether the JSON of an event may hold a token with this probe; None if it is not a probe of a token."""
     pattern = _LIKELY.get(probe)
     return None if pattern is None else pattern.search(event) is not None

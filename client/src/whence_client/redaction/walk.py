@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from whence_client.redaction.credentials import strip_credentials
-from whence_client.redaction.secrets import KINDS, MASK, Kind, Language, is_secret_name
+from whence_client.redaction.secrets import MASK, Kind, Language, is_secret_name
+from whence_client.redaction.suspect_kinds import find_suspect_kinds
 
 Json = dict[str, Any]
 
@@ -31,20 +32,21 @@ def redact(event: Json, kinds: tuple[Kind, ...]) -> tuple[Json, int]:
 
 def redact_event(event: Json, text: str) -> Json:
     """Mask all secrets of an event. `text` is its JSON, in which the kinds that may occur are looked for."""
-    body = text.lower().encode("utf-8", "surrogatepass")
-    kinds = tuple(kind for kind in KINDS if any(probe in body for probe in kind.probes))
+    kinds = find_suspect_kinds(text.encode("utf-8", "surrogatepass"))
     return redact(event, kinds)[0] if kinds else event
 
 
 class _Redaction:
     """The state of redacting one event, in one pass."""
 
-    __slots__ = ("_has_name_rules", "_probes", "_redacted", "changed")
+    __slots__ = ("_has_name_rules", "_probes", "_redacted", "_texts", "changed")
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self._probes = tuple((probe.decode(), kind.mask) for kind in kinds for probe in kind.probes)
         self._has_name_rules = any(kind.names for kind in kinds)
         self._redacted: dict[tuple[int, str], tuple[Any, int]] = {}
+        self._texts: dict[tuple[str, str], str] = {}
+        """Masked texts by text and member: a wide event repeats the names of its datasets, columns and members."""
         self.changed = 0
 
     def redact_value(self, value: Any, key: str) -> Any:
@@ -93,20 +95,23 @@ class _Redaction:
         return MASK
 
     def _redact_key(self, key: str) -> str:
-        return self._count_change(key, strip_credentials(key))
+        return self._redact_text(key, "name")
 
     def _redact_text(self, text: str, key: str) -> str:
+        redacted = self._texts.get((text, key))
+        if redacted is None:
+            redacted = self._texts[text, key] = self._mask_text(text, key)
+        self.changed += text != redacted
+        return redacted
+
+    def _mask_text(self, text: str, key: str) -> str:
         if key in _IDENTITIES:
-            return self._count_change(text, strip_credentials(text))
+            return strip_credentials(text)
         lowered, redacted = text.lower(), text
         for probe, mask in self._probes:
             if probe in lowered:
                 redacted = mask(redacted, _language(key))
-        return text if redacted is text else self._count_change(text, redacted)
-
-    def _count_change(self, before: str, after: str) -> str:
-        self.changed += before != after
-        return after
+        return redacted
 
 
 def _language(key: str) -> Language:

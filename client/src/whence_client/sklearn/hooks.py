@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Patches
+from whence_client.captures.patches import Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.events.facets import Event
 from whence_client.frames.memory import memory_of
@@ -45,18 +45,7 @@ class SklearnCapture:
 
     def install(self, session: Session) -> Undo:
         """Hook scikit-learn, which the job has imported."""
-        sklearn = sys.modules["sklearn"]
-        if getattr(sklearn, "_whence_hooks", None) is not None:
-            return lambda: None
-        hooks = _Hooks(self, session)
-        sklearn._whence_hooks = hooks  # type: ignore[attr-defined]
-        undo = hooks.install()
-
-        def undo_all() -> None:
-            undo()
-            vars(sklearn).pop("_whence_hooks", None)
-
-        return undo_all
+        return hook_once(sys.modules["sklearn"], lambda: _Hooks(self, session).install())
 
 
 class _Hooks:

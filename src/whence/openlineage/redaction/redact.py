@@ -4,35 +4,27 @@ Identities (`namespace`, `name`, `field`, object keys) only lose what `strip_cre
 different names stay different. Redacting again changes nothing.
 """
 
-import re
-
 from ahocorasick_rs import BytesAhoCorasick
 
 from whence.errors import EventError
 from whence.openlineage.json.wire import decode, encode_canonical
 from whence_client.redaction.secrets import KINDS, Kind, Language, mask_pairs
-from whence_client.redaction.tokens import is_likely
+from whence_client.redaction.suspect_kinds import is_likely
 from whence_client.redaction.walk import redact
 
 __all__ = ["find_suspect_kinds", "redact", "redact_body"]
 
 _PROBES = tuple((probe, kind) for kind in KINDS for probe in kind.probes)
 _PROBE_AUTOMATON = BytesAhoCorasick([probe for probe, _ in _PROBES])
-_KEYS = tuple(
-    word + separator + b"key"
-    for word in (b"api", b"access", b"account", b"private", b"shared", b"encryption", b"master", b"signing")
-    for separator in (b"", b"_", b"-", b".")
-)
-_MYSQL_OPTION = re.compile(rb"(?:\s|\\[nrtf]|\\u00)-p")
 
 
 def find_suspect_kinds(canonical_event: bytes) -> tuple[Kind, ...]:
-    """The kinds of secrets that an event may hold, by a quick search of its canonical JSON; usually none."""
+    """What `whence_client.redaction.suspect_kinds` finds, for many events: in their canonical JSON."""
     text = canonical_event.lower()
     # One pass for all probes takes a quarter of the time of one search each, and a tenth of one regular expression.
     found = {match[0] for match in _PROBE_AUTOMATON.find_matches_as_indexes(text, overlapping=True)}
     hits = [_PROBES[index] for index in sorted(found)]
-    likely = {kind.name for probe, kind in hits if _is_likely(probe, text, canonical_event)} if hits else frozenset()
+    likely = {kind.name for probe, kind in hits if is_likely(probe, text, canonical_event)} if hits else frozenset()
     return tuple([kind for kind in KINDS if kind.name in likely]) if likely else ()
 
 
@@ -55,19 +47,3 @@ def _redact_broken(body: bytes) -> bytes:
     if any(kind.names for kind in kinds):
         text = mask_pairs(text)
     return text.encode("utf-8", "surrogateescape")
-
-
-def _is_likely(probe: bytes, text: bytes, event: bytes) -> bool:
-    """Check again the probes that occur in many events without a secret. `text` is the event in lower case."""
-    if (is_token := is_likely(probe, event)) is not None:
-        return is_token
-    match probe:
-        case b"curl":
-            return b"-u" in text
-        case b"mysql" | b"mariadb":
-            return _MYSQL_OPTION.search(event) is not None
-        case b"@":
-            return any(b":" in part.rpartition(b"@")[0] for part in text.split(b"://")[1:])
-        case b"key":
-            return any(text.rfind(word) >= 0 for word in _KEYS)
-    return True

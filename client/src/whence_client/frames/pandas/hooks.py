@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Patches
+from whence_client.captures.patches import Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.events.facets import Event
 from whence_client.frames.arrays import is_array
@@ -46,11 +46,7 @@ class PandasCapture:
     def install(self, session: Session) -> Undo:
         """Hook pandas, which the job has imported."""
         pandas = sys.modules["pandas"]
-        if getattr(pandas, "_whence_hooks", None) is not None:
-            return lambda: None
-        hooks = _Hooks(self, session, pandas)
-        pandas._whence_hooks = hooks  # type: ignore[attr-defined]
-        return hooks.install()
+        return hook_once(pandas, lambda: _Hooks(self, session, pandas).install())
 
 
 class _Hooks:
@@ -89,12 +85,7 @@ class _Hooks:
         self._hook_numpy()
         self._hook_values()
         self._hook_files()
-
-        def undo() -> None:
-            self._patches.undo()
-            vars(pandas).pop("_whence_hooks", None)
-
-        return undo
+        return self._patches.undo
 
     def _hook_rules(
         self, owner: Any, rules: Mapping[str, Rule], *, changes: bool = False, is_module: bool = False

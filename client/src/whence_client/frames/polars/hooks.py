@@ -12,7 +12,7 @@ from typing import Any
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
-from whence_client.captures.patches import Observer, Patches
+from whence_client.captures.patches import Observer, Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.events.datasets import Dataset as EventDataset
 from whence_client.events.facets import Event
@@ -54,11 +54,7 @@ class PolarsCapture:
     def install(self, session: Session) -> Undo:
         """Hook polars, which the job has imported."""
         polars = sys.modules["polars"]
-        if getattr(polars, "_whence_hooks", None) is not None:
-            return lambda: None
-        hooks = _Hooks(self, session, polars)
-        polars._whence_hooks = hooks  # type: ignore[attr-defined]
-        return hooks.install()
+        return hook_once(polars, lambda: _Hooks(self, session, polars).install())
 
 
 class _Hooks:
@@ -105,12 +101,7 @@ class _Hooks:
             self._observe_write(polars.LazyFrame, name, self._on_sink)
         for name in _WRITERS:
             self._observe_write(polars.DataFrame, name, self._on_write)
-
-        def undo() -> None:
-            self._patches.undo()
-            vars(polars).pop("_whence_hooks", None)
-
-        return undo
+        return self._patches.undo
 
     def _hook_eager(self, owner: Any, name: str, rule: eager.Rule, *, changes: bool) -> None:
         """A rule of a call that has no plan. Of nested ones the outermost counts: it is the last to be remembered."""
