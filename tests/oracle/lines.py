@@ -203,7 +203,7 @@ def _tags(readings: list[Reading]) -> Iterator[Line]:
     for one in readings:
         reported: dict[tuple[Node, str], str] = {}
         for subject, _, _, name, payload in one.facets:
-            if subject[0] != "run" and name in {"tags", "whence_stewardTags"}:
+            if subject[0] != "run" and name in {"tags", "whence_stewardTags", "whence_assignedTags"}:
                 reported[subject, name] = max(reported.get((subject, name), ""), payload)
         for (subject, name), payload in reported.items():
             line = {"fact": "tags", "subject": text(subject), "name": name, "time": one.time, "rank": one.rank}

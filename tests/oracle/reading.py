@@ -23,7 +23,7 @@ from oracle.lineage import (
 from oracle.naming import dataset_node, job_node, with_meant_paths
 from oracle.nodes import Node, whole
 from oracle.sql import DEFINITION, UNRELATED, Mentioned, Spoken, comparison, read_sql
-from oracle.withholding import applied, vouches
+from oracle.withholding import applied, by_a_person, vouches
 
 Json = dict[str, Any]
 
@@ -344,14 +344,21 @@ def _sql_facets(sets: Sets, spoken: Spoken, names: dict[Node, Node]) -> Iterator
 
 
 def _with_stewards_tags(facets: dict[str, Json], kind: str) -> dict[str, Json]:
-    """What a steward says of tags holds until a steward says otherwise."""
-    others = {key: facet for key, facet in facets.items() if key != "whence_stewardTags"}
+    """What a steward says of tags holds until a steward says otherwise, and what a person assigned until somebody says
+    what people assigned.
+    """
+    others = {key: facet for key, facet in facets.items() if key not in {"whence_stewardTags", "whence_assignedTags"}}
     tags = facets.get("tags")
     if tags is None or tags.get("whence_withheld") is True:
         return others
     listed = tags.get("tags") if not gone(tags) else None
     given = [one for one in listed if isinstance(one, dict) and vouches(one, kind)] if isinstance(listed, list) else []
-    return {**others, "whence_stewardTags": {"tags": given} if given else DELETED}
+    by_people = [one for one in given if by_a_person(one)]
+    by_tools = [one for one in given if one not in by_people]
+    read = {**others, "whence_stewardTags": {"tags": by_tools} if by_tools else DELETED}
+    if by_people or gone(tags) or tags.get("whence_complete") is True:
+        read["whence_assignedTags"] = {"tags": by_people} if by_people else DELETED
+    return read
 
 
 def _dataset(reading: Reading, node: Node, dataset: Json) -> None:

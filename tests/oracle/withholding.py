@@ -93,7 +93,12 @@ def _tagged(facet: Json, kind: str, namespace: str, lacking: set[tuple[str, str]
 
 def vouches(tag: Json, kind: str) -> bool:
     """Only a steward may assign it."""
-    return tag.get("key") in ("certified", "canonical") or (kind == "dataset" and tag.get("source") == "USER")
+    return tag.get("key") in ("certified", "canonical") or (kind == "dataset" and by_a_person(tag))
+
+
+def by_a_person(tag: Json) -> bool:
+    """A person assigned it, or imported it from a warehouse."""
+    return tag.get("source") in ("USER", "SNOWFLAKE", "BIGQUERY", "UNITY_CATALOG", "RANGER")
 
 
 def _named_freely(value: Any, lacking: set[tuple[str, str]]) -> Any:

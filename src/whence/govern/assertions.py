@@ -22,7 +22,7 @@ from whence.openlineage.facets.facet_keys import (
     JOINED,
     LIFECYCLE,
 )
-from whence.openlineage.facets.steward_tags import USER
+from whence.openlineage.facets.steward_tags import COMPLETE_TAGS, USER
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.write import (
     dataset_event,
@@ -60,8 +60,7 @@ def remove_tag(subject: Subject, facets: Facets, key: str, field: str = "") -> J
 
 def replace_tags(entries: Iterable[Json]) -> Json:
     """The tags facet of a dataset with exactly these tags."""
-    several = list(entries)
-    return facet("TagsDatasetFacet", tags=several) if several else deleted_facet("TagsDatasetFacet")
+    return _list_tags("TagsDatasetFacet", list(entries))
 
 
 def add_owner(subject: Subject, facets: Facets, owner: str, role: str = "") -> Json:
@@ -155,8 +154,11 @@ def assert_facets(
 
 
 def _tags(subject: Subject, entries: Sequence[Json]) -> Json:
-    kind = _kind("Tags", subject)
-    return facet(kind, tags=list(entries)) if entries else deleted_facet(kind)
+    return _list_tags(_kind("Tags", subject), entries)
+
+
+def _list_tags(kind: str, entries: Sequence[Json]) -> Json:
+    return facet(kind, tags=list(entries), **{COMPLETE_TAGS: True}) if entries else deleted_facet(kind)
 
 
 def _owners(subject: Subject, entries: Sequence[Json]) -> Json:

@@ -12,7 +12,15 @@ DOMAIN = "domain"
 """The tag of a dataset whose value is the domain that it belongs to."""
 RUNBOOK = "runbook"
 """The tag of a dataset whose value is the address of what to do if it is wrong."""
-TRAIT_FACETS = ("datasetType", "jobType", "ownership", "tags", "whence_stewardTags", "whence_tier")
+TRAIT_FACETS = (
+    "datasetType",
+    "jobType",
+    "ownership",
+    "tags",
+    "whence_assignedTags",
+    "whence_stewardTags",
+    "whence_tier",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +73,7 @@ def _merge_traits(facets: tuple[tuple[str, str], ...]) -> Traits:
 def _parse_facet(name: str, payload: str) -> Traits:
     facet = json.loads(payload) if payload else {}  # nothing is left of a facet that was deleted
     match name:
-        case "tags" | "whence_stewardTags":
+        case "tags" | "whence_assignedTags" | "whence_stewardTags":
             tags = frozenset(
                 (_text(item, "key"), _value(item), _text(item, "field")) for item in _objects(facet, "tags")
             )

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +11,13 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner, Result
 
-from fixtures.random_estates import Estate
-from govern.evidence.packs import flips, write, written_dataset
+from fixtures.random_estates import AT, Estate
+from govern.evidence.packs import bodies, fill_from, flips, write, written_dataset
 from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit
 from whence.govern.evidence.archive import read_directory, zip_files
+from whence.openlineage.accept import accept
+from whence.openlineage.write import dataset_event, facet
 
 ESTATE = Estate(3)
 NODE = str(written_dataset(ESTATE))
@@ -106,6 +109,31 @@ def test_a_pack_without_a_key_says_that_it_proves_no_maker(whence: Whence, tmp_p
     assert whence("evidence", "verify", tmp_path / "pack", "--unsigned").exit_code == Exit.OK
     again = whence("evidence", NODE, "-o", tmp_path / "pack")
     assert (again.exit_code, "is not empty" in again.stderr) == (Exit.MISTAKE, True)
+
+
+def test_packs_of_certified_datasets_are_stored_once_and_say_if_nobody_signed_them(
+    sqlite_store: Engine, data: Path, whence: Whence, tmp_path: Path
+) -> None:
+    tag = facet("TagsDatasetFacet", tags=[{"key": "certified", "value": "true", "source": "USER"}])
+    certified = dataset_event(AT, written_dataset(ESTATE), facets={"tags": tag})
+    shutil.rmtree(data / "log")
+    fill_from([*bodies(ESTATE), accept(json.dumps(certified).encode()).payload], sqlite_store, data / "log")
+    unsigned = whence("evidence", "store", "--into", tmp_path / "unsigned")
+    assert (unsigned.exit_code, "1 stored, 0 already there" in unsigned.stdout) == (Exit.OK, True), unsigned.output
+    assert "they are not signed: no key signs here (whence evidence key create)" in unsigned.stdout
+    created(whence, tmp_path / "key.pem", "create")
+    signed = whence("evidence", "store", "--into", tmp_path / "signed")
+    assert (signed.exit_code, "not signed" in signed.stdout) == (Exit.OK, False), signed.output
+    (place,) = (one.parent for one in (tmp_path / "signed").rglob("lineage.json"))
+    assert whence("evidence", "verify", place, "--key", tmp_path / "key.pem").exit_code == Exit.OK
+    again = whence("evidence", "store", "--into", tmp_path / "signed", "--output", "json")
+    assert json.loads(again.stdout) == {
+        "into": str(tmp_path / "signed"),
+        "made": [],
+        "present": 1,
+        "unwritten": 0,
+        "signed": True,
+    }
 
 
 def test_the_zip_file_of_a_server_is_verified_as_it_is(whence: Whence, tmp_path: Path) -> None:

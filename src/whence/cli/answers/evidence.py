@@ -17,6 +17,8 @@ from whence.govern.evidence.verify import Verification, verify_files
 if TYPE_CHECKING:
     from whence.govern.evidence.installation import Installation
 
+_NO_KEY = "no key signs here (whence evidence key create)"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
@@ -136,7 +138,7 @@ def _summary(found: Verification, pack: Path) -> Iterable[Text]:
     if not completeness["complete"]:
         yield Text(f"not complete: {completeness['stopped_by']}", "yellow")
     if not found.is_signed:
-        yield Text(f"{ENVELOPE} is not signed: no key signs here (whence evidence key create)", "yellow")
+        yield Text(f"{ENVELOPE} is not signed: {_NO_KEY}", "yellow")
 
 
 def store_certified(places: Places, into: str, output: Output) -> None:
@@ -146,10 +148,13 @@ def store_certified(places: Places, into: str, output: Output) -> None:
 
     with open_installation(places) as installation:
         found = store_packs(installation, open_pack_store(into))
+        is_signed = installation.signer.key is not None
     if output is Output.JSON:
         counts = {"present": found.present, "unwritten": found.unwritten}
-        print_document({"into": into, "made": sorted(found.made), **counts})
+        print_document({"into": into, "made": sorted(found.made), **counts, "signed": is_signed})
         return
     print_lines([Text(safe(f"stored: {one}")) for one in sorted(found.made)])
     unwritten = f", {found.unwritten:,} certified that no run wrote" if found.unwritten else ""
     print_lines([Text(safe(f"{into}: {len(found.made):,} stored, {found.present:,} already there{unwritten}"))])
+    if found.made and not is_signed:
+        print_lines([Text(f"they are not signed: {_NO_KEY}", "yellow")])

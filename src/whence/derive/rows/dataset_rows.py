@@ -6,7 +6,7 @@ from functools import lru_cache
 from whence.model.events import Dataset, Facet
 from whence.model.ids import Kind, hash64, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS, select_steward_tags
+from whence.openlineage.facets.steward_tags import TAG_FACETS, TAGS, split_tags
 from whence.store.schema.packed import SchemaContent, pack_schema
 
 Flat = tuple[object, ...]
@@ -15,6 +15,8 @@ FacetRow = tuple[int, str, int, str]
 
 SchemaRow = tuple[int, int, bytes]
 """Dataset, hash of the payload, packed content."""
+
+_KEPT_APART = TAG_FACETS[1:]
 
 CACHED_CHARACTERS = 32_768
 """Results of longer texts are not cached, so that large events do not fill an executor's memory."""
@@ -65,10 +67,9 @@ _make_rows_cached = lru_cache(maxsize=4_096)(_make_rows)
 
 def make_facet_rows(subject: int, facets: tuple[Facet, ...]) -> tuple[FacetRow, ...]:
     """The facet rows of a dataset or job. A deleted facet has an empty payload."""
-    payloads = [(facet.key, "" if facet.deleted else facet.payload) for facet in facets if facet.key != STEWARD_TAGS]
+    payloads = [(facet.key, "" if facet.deleted else facet.payload) for facet in facets if facet.key not in _KEPT_APART]
     if tags := find_payload(facets, TAGS):
-        stewards = select_steward_tags(tags, of_job=kind_of(subject) is Kind.JOB)
-        payloads += [] if stewards is None else [(STEWARD_TAGS, stewards)]
+        payloads += split_tags(tags, of_job=kind_of(subject) is Kind.JOB)
     return tuple((subject, key, hash_payload(payload), payload) for key, payload in payloads)
 
 

@@ -21,6 +21,7 @@ from whence.log import Log
 from whence.model.ids import node_id
 from whence.model.names import DatasetName
 from whence.model.traits import DOMAIN, NO_TRAITS
+from whence.openlineage.facets.steward_tags import TAG_FACETS
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 from whence.store.status.dataset_usage import find_read_datasets, read_sizes
@@ -31,7 +32,7 @@ UNUSED_DAYS = 30
 _FOR_PEOPLE = frozenset(LEADING_TYPES)
 _OF_DATA = frozenset({FindingKind.CHECK, FindingKind.CONTRACT})
 """The findings that say that data is wrong, beside those of objectives, which have open hours."""
-_TIER_FACETS = ("whence_tier", "tags", "whence_stewardTags")
+_TIER_FACETS = ("whence_tier", *TAG_FACETS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

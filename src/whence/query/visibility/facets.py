@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from whence.openlineage.facets.facet_keys import CONTRACT, CONTRACT_VERSION, SQL_LINEAGE
-from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS
+from whence.openlineage.facets.steward_tags import TAG_FACETS
 
 PLAIN = frozenset({"datasetType", "jobType", "ownership", "sourceCodeLocation", "whence_tier"})
 """Facets that name neither another dataset nor a field."""
@@ -31,7 +31,7 @@ def shown_facet(name: str, payload: str, show: Show) -> str | None:
         return json.dumps({key: value for key, value in _object(payload).items() if key in _OF_READER})
     if name == CONTRACT or name.startswith(CONTRACT_VERSION):
         return json.dumps({key: value for key, value in _object(payload).items() if key in _OF_CONTRACT_READER})
-    return _tags(payload, show) if name in (TAGS, STEWARD_TAGS) else None
+    return _tags(payload, show) if name in TAG_FACETS else None
 
 
 def shown_schema(payload: str, show: Show) -> str:

@@ -19,7 +19,7 @@ from whence.model.catalog import (
     sorted_distinct,
 )
 from whence.model.ids import Kind
-from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAG_FACETS, TAGS, merge_tags
+from whence.openlineage.facets.steward_tags import TAG_FACETS, TAGS, merge_tags
 from whence.store.catalog.listings import Scope, entry, in_namespace, in_scope, is_alive, listed, table_of
 from whence.store.catalog.name_patterns import ESCAPE
 from whence.store.encryption.keyring import keys_in, open_payload
@@ -34,7 +34,7 @@ def read_facets(
     """The facets of each dataset or job, without deleted ones. A steward's tags are among the tags."""
     wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(ids)])
     same_facet = and_(facet.c.subject_id == facet_body.c.subject_id, facet.c.name == facet_body.c.name)
-    sought = [*names, STEWARD_TAGS] if TAGS in names else names
+    sought = [*names, *TAG_FACETS[1:]] if TAGS in names else names
     query = (
         select(facet_body.c.subject_id, facet_body.c.name, facet_body.c.payload, facet.c.time)
         .join(wanted, wanted.c.id == facet_body.c.subject_id)
@@ -46,15 +46,14 @@ def read_facets(
     found: dict[int, dict[str, FacetRecord]] = {}
     for subject, name, payload, time in connection.execute(query).all():
         found.setdefault(subject, {})[name] = FacetRecord(open_payload(find, subject, name, payload), time)
-    return {subject: _with_stewards_tags(facets) for subject, facets in found.items()}
+    return {subject: _with_all_tags(facets) for subject, facets in found.items()}
 
 
-def _with_stewards_tags(facets: dict[str, FacetRecord]) -> Mapping[str, FacetRecord]:
-    stewards = facets.pop(STEWARD_TAGS, None)
-    if stewards is None:
+def _with_all_tags(facets: dict[str, FacetRecord]) -> Mapping[str, FacetRecord]:
+    parts = [facets.pop(name) for name in TAG_FACETS if name in facets]
+    if not parts:
         return facets
-    known = facets.get(TAGS, stewards)
-    tags = FacetRecord(merge_tags(known.payload, stewards.payload), max(known.time, stewards.time))
+    tags = FacetRecord(merge_tags(*(one.payload for one in parts)), max(one.time for one in parts))
     return dict(sorted({**facets, TAGS: tags}.items()))
 
 
@@ -123,11 +122,12 @@ def tags_in(payload: str) -> list[dict[str, Any]]:
 def read_tags(connection: Connection, at: int | None = None) -> Iterable[tuple[int, str]]:
     """The tags facets at a time (µs), None: now, by their dataset or job, with the tags that only stewards assign."""
     if at is None:
-        tags, stewards = _payloads_of(connection, TAGS), _payloads_of(connection, STEWARD_TAGS)
+        parts = [_payloads_of(connection, name) for name in TAG_FACETS]
     else:
         rows = graph_history.read_tags(connection, graph_history.list_tagged(connection), at)
-        tags, stewards = ({row.subject_id: row.payload for row in rows if row.name == one} for one in TAG_FACETS)
-    return [(subject, merge_tags(tags.get(subject, ""), stewards.get(subject, ""))) for subject in tags | stewards]
+        parts = [{row.subject_id: row.payload for row in rows if row.name == one} for one in TAG_FACETS]
+    subjects = dict.fromkeys(subject for part in parts for subject in part)
+    return [(subject, merge_tags(*(part.get(subject, "") for part in parts))) for subject in subjects]
 
 
 def find_names(

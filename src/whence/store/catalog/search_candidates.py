@@ -18,7 +18,7 @@ from whence.model.graph import Candidates, Hit, SearchTerms, TextMatch, TextMatc
 from whence.model.ids import Kind
 from whence.model.names import Node
 from whence.model.search_words import inner_trigrams, max_edits, trigrams
-from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS
+from whence.openlineage.facets.steward_tags import TAG_FACETS, TAGS
 from whence.store.catalog.listings import list_namespaces
 from whence.store.catalog.name_patterns import ESCAPE
 from whence.store.ingest.facet_words import FACETS
@@ -33,7 +33,8 @@ MAX_TRIED_WORDS = 64
 """Vocabulary words whose names are read for one typed word."""
 MAX_TYPED_WORDS = 8
 """Typed words that are looked up; the rest only filter the results."""
-_TAGS, _STEWARD_TAGS = FACETS.index(TAGS), FACETS.index(STEWARD_TAGS)
+_TAGS = FACETS.index(TAGS)
+_TAG_FACETS = frozenset(map(FACETS.index, TAG_FACETS))
 MAX_FACETS_OF_WORD = 100_000
 """Facets with one of the words that are searched for the other words."""
 MIN_NAMES_READ = 400
@@ -87,7 +88,7 @@ def find_facet_matches(connection: Connection, names: Names, wanted: Sequence[st
     )
     if len(wanted) > MAX_TYPED_WORDS:
         rows = _filter_facets(connection, rows, wanted)
-    found = sorted({(_TAGS if row.facet == _STEWARD_TAGS else row.facet, row.id) for row in rows})
+    found = sorted({(_TAGS if row.facet in _TAG_FACETS else row.facet, row.id) for row in rows})
     named = names({id_ for _, id_ in found})
     return TextMatches([TextMatch(FACETS[place], id_, named[id_]) for place, id_ in found if id_ in named], complete)
 

@@ -8,10 +8,10 @@ from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName
 from whence.model.search_words import split_words
 from whence.openlineage.facets.schema_fields import parse_schema_fields
-from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS
+from whence.openlineage.facets.steward_tags import ASSIGNED_TAGS, STEWARD_TAGS, TAGS
 from whence.openlineage.json.wire import text_of
 
-FACETS = (TAGS, "ownership", "documentation", "schema", STEWARD_TAGS)
+FACETS = (TAGS, "ownership", "documentation", "schema", STEWARD_TAGS, ASSIGNED_TAGS)
 """The searched facets: tags, owners, descriptions, and descriptions of fields. Their indexes are stored."""
 
 
@@ -31,7 +31,7 @@ def _texts(facet: str, payload: str) -> Iterable[tuple[str, str]]:
         return [(field.name, field.description) for field in parse_schema_fields(payload) if field.description]
     document = json.loads(payload)
     match facet:
-        case "tags" | "whence_stewardTags":
+        case "tags" | "whence_stewardTags" | "whence_assignedTags":
             return [(_text(member, "field"), _tag(member)) for member in _members(document, "tags")]
         case "ownership":
             return [("", _text(member, "name")) for member in _members(document, "owners")]

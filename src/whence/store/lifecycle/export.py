@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, exists, f
 from whence.model.blast_radius import COUNTED
 from whence.model.catalog import REGISTRY
 from whence.model.ids import EMPTY_VERSION
-from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS
+from whence.openlineage.facets.steward_tags import TAG_FACETS
 from whence.store.connection.engine import open_store, reading, sqlite_url
 from whence.store.graph.blast_radius import blast_generation, blast_radius
 from whence.store.schema.tables import (
@@ -112,7 +112,7 @@ def _copy(store: Path, copy: Path) -> None:
         source.backup(target)
 
 
-_FACETS = ("datasetType", "jobType", TAGS, STEWARD_TAGS, "whence_boundary", "whence_falsePositives")
+_FACETS = ("datasetType", "jobType", *TAG_FACETS, "whence_boundary", "whence_falsePositives")
 
 _source_dataset, _target_dataset, _owner_dataset = dataset.alias(), dataset.alias(), dataset.alias()
 _source_field, _target_field = field.alias(), field.alias()

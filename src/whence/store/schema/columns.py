@@ -5,7 +5,7 @@ Rules (state.md): `key` and `identity` (equal or rejected), `min`, `max`, `or` (
 that belong together; the row with the largest/smallest tuple of them wins.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -33,6 +33,17 @@ COMPACT: dict[str, Any] = {"sqlite_with_rowid": False}
 """Options of tables with several key columns, or with indexes that contain the key: SQLite stores each row once, in the
 tree of the key, and adds no row id to an index that has it as a column.
 """
+
+_SOUGHT_FACETS = (
+    ("facet_body_tags", "tags"),
+    ("facet_body_steward_tags", "whence_stewardTags"),
+    ("facet_body_assigned_tags", "whence_assignedTags"),
+    ("facet_body_lifecycle", "whence_lifecycle"),
+    ("facet_body_sql_comparison", "whence_sqlComparison"),
+    ("facet_body_contract", "whence_contract"),
+    ("facet_body_dbt", "whence_dbt"),
+)
+"""Index and facet."""
 
 
 def fact_column(name: str, type_: Any, rule: Rule, **options: Any) -> Column[Any]:
@@ -88,10 +99,11 @@ def merge_rules(table: Table) -> Mapping[str, Rule]:
     return {column.name: column.info["merge"] for column in written_columns(table)}
 
 
-def index_of_facet(index: str, name: str) -> Index:
-    """An index of the subjects of one facet, for searches by what the facet contains."""
-    one = text(f"name = '{name}'")
-    return Index(index, "subject_id", sqlite_where=one, postgresql_where=one)
+def indexes_of_facets() -> Iterator[Index]:
+    """Indexes of the subjects of some facets, each of one facet, for searches by what the facet contains."""
+    for index, name in _SOUGHT_FACETS:
+        one = text(f"name = '{name}'")
+        yield Index(index, "subject_id", sqlite_where=one, postgresql_where=one)
 
 
 def beginning(column: Column[Any]) -> ColumnElement[str]:

@@ -8,7 +8,7 @@ from whence.store.schema.columns import (
     beginning,
     derived_column,
     fact_column,
-    index_of_facet,
+    indexes_of_facets,
     key_columns,
     plain_column,
     stamp_columns,
@@ -19,15 +19,6 @@ from whence.store.schema.run_states import RUN_STATE, RUN_STATE_AT
 FOREVER = 2**63 - 1  # the `valid_to` of what still holds
 
 metadata = MetaData()
-
-_SOUGHT_FACETS = (
-    ("facet_body_tags", "tags"),
-    ("facet_body_steward_tags", "whence_stewardTags"),
-    ("facet_body_lifecycle", "whence_lifecycle"),
-    ("facet_body_sql_comparison", "whence_sqlComparison"),
-    ("facet_body_contract", "whence_contract"),
-    ("facet_body_dbt", "whence_dbt"),
-)
 
 event = Table(
     "event",
@@ -310,7 +301,7 @@ facet_body = Table(
     plain_column("name", Text, primary_key=True),
     plain_column("body_id", BigInteger),
     plain_column("payload", Text),  # JSON; empty = deleted
-    *(index_of_facet(index, name) for index, name in _SOUGHT_FACETS),
+    *indexes_of_facets(),
     **COMPACT,
 )
 """The payload of each facet: apart, because most events change when a facet was said last, not what it says."""
