@@ -91,6 +91,10 @@ URLS = {
     ("duckdb:///:memory:", "orders"): ("duckdb://:memory:", "memory.main.orders"),
     ("sqlite:////data/crm.db", "orders"): ("sqlite:///data/crm.db", "orders"),
     ("trino://u@h:8443/hive/sales", "orders"): ("trino://h:8443", "hive.sales.orders"),
+    ("awsathena+rest://athena.eu-west-1.amazonaws.com:443/cat/sales", "orders"): (
+        "awsathena://athena.eu-west-1.amazonaws.com",
+        "cat.sales.orders",
+    ),
     ("postgresql://[::1]:5432/shop", "o"): ("postgres://[::1]:5432", "shop.public.o"),
 }
 

@@ -1,11 +1,13 @@
 """Captures that read files, each with files of its system and their lineage as the text of the queries says it."""
 
+import base64
 import json
 import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from capture.conformance.cases import SECRET
 from environments import environment
@@ -126,6 +128,28 @@ def write_workbook(folder: Path, fails: bool) -> list[str]:
     return ["run", "tableau", "--set", f"folder={folder}"]
 
 
+def write_registry(folder: Path, fails: bool) -> list[str]:
+    """A registry of Feast with a view, a service of it, and a view of a data source that is not known."""
+    table = base64.b64encode(json.dumps({"table": "orders"}).encode()).decode()
+    orders = {
+        "name": "orders",
+        "type": "CUSTOM_SOURCE",
+        "dataSourceClassType": "feast.PostgreSQLSource",
+        "customOptions": {"configuration": table},
+        "fieldMapping": {"amount": "gross"},
+    }
+    gross = {"name": "gross", "valueType": "DOUBLE"}
+    customer = {"name": "customer", "valueType": "INT64"}
+    view = {"name": "totals", "features": [gross], "entityColumns": [customer], "batchSource": orders}
+    service = {"name": "churn", "features": [{"featureViewName": "totals", "featureColumns": [gross]}]}
+    views = [view, {**view, "name": "users", "batchSource": {"type": "CUSTOM_SOURCE", "name": "crm"}}]
+    lists: dict[str, list[Any]] = {"featureViews": views[: 1 + fails], "featureServices": [service]}
+    registry = {key: [{"spec": {**one, "project": "shop"}} for one in found] for key, found in lists.items()}
+    (folder / "registry.json").write_text(json.dumps(registry))
+    (folder / "connections.yaml").write_text(f"postgres: postgresql://ada:{SECRET}@db:5432/shop/public\n")
+    return ["run", "feast", "--set", "registry=registry.json", "--set", "connections=connections.yaml"]
+
+
 FILE_CASES = (
     FileCase(
         "sql-log",
@@ -177,6 +201,17 @@ SLOW_FILE_CASES = (
         "blends (named), table calculations as such, owners",
         "workbooks of 9.0 to 2024.2",
         failure="no XML",
+    ),
+    FileCase(
+        "feast",
+        write_registry,
+        frozenset(
+            ("orders.customer -> totals.customer", "orders.amount -> totals.gross", "totals.gross -> churn.gross")
+        ),
+        lambda folder: ("postgres://db:5432", "shop.public.orders"),
+        "which input of a Python function a feature is made of (named), saved datasets, models",
+        "Feast 0.67.0",
+        failure="is not known",
     ),
 )
 """Captures whose system takes long to start, or that differ from others in `translate` alone: `--long`."""

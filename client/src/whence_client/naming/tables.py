@@ -96,7 +96,8 @@ def name_table_of_url(url: str, table: str, *, schema: str = "") -> Dataset:
     if system in _TWO_PARTS:
         return name_table(system, _qualify(table, (schema or catalog,)), host=host, port=port)
     parts = _qualify(table, (catalog, schema or inner or _SCHEMAS.get(system, "")))
-    return name_table(system, parts, host=host, port=port, account=host)
+    region = host.split(".")[1] if host.startswith("athena.") else ""
+    return name_table(system, parts, host=host, port=port, account=host, region=region)
 
 
 def name_topic(bootstrap: str, topic: str) -> Dataset:

@@ -26,6 +26,11 @@ class Connection:
     naming: Naming
     columns: Catalog | None = None
 
+    def quote(self, name: str) -> str:
+        """A name, quoted as the dialect does it."""
+        mark = dialect_of(self.dialect).quotes[0]
+        return f"{mark}{name.replace(mark, mark * 2)}{mark}"
+
 
 def connection_at(url: str, schema: str = "") -> Connection:
     """The database at a URL as SQLAlchemy writes it. Credentials are dropped. Raises ValueError.

@@ -71,7 +71,7 @@ def _dataset(report: Report) -> Dataset:
         facets["documentation"] = facet("DocumentationDatasetFacet", description=report.description)
     if report.url:
         facets["dataSource"] = facet("DatasourceDatasetFacet", name=report.title, uri=report.url)
-    return Dataset(report.name.namespace, report.name.name, facets=facets)
+    return Dataset(report.name.namespace, report.name.name, facets={**facets, **report.facets})
 
 
 def _known(report: Report) -> Json:

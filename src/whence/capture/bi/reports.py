@@ -6,6 +6,7 @@ from datetime import datetime
 
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName
+from whence_client.events.facets import Facet
 
 CHART, DASHBOARD, DATA_SOURCE = "CHART", "DASHBOARD", "DATA_SOURCE"
 
@@ -54,6 +55,8 @@ class Report:
     updated: datetime | None = None
     place: str = ""
     """The file that has it, where files are read."""
+    facets: Mapping[str, Facet] = field(default_factory=dict)
+    """More facets of its dataset, by key; they win over those made of the members above."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

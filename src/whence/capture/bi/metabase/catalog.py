@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from whence.capture.bi.connections import Connection, connect, connection_at, dialect_name
-from whence.capture.sql.dialects.dialects import dialect_of
 from whence.errors import ArtifactError
 from whence.openlineage.json.wire import Json
 from whence_client.naming import name_table
@@ -92,9 +91,3 @@ def locate(database: Json, mapped: Mapping[str, Connection]) -> Connection:
     defaults = (project or catalog, str(details.get("schema") or _SCHEMAS.get(system, "")))
     two_parts = system in ("mysql", "clickhouse", "hive", "mongo")
     return connect(rules, named.namespace, (catalog,) if two_parts else defaults)
-
-
-def quote(name: str, connection: Connection) -> str:
-    """A name, quoted as the dialect of a connection does it."""
-    mark = dialect_of(connection.dialect).quotes[0]
-    return f"{mark}{name.replace(mark, mark * 2)}{mark}"

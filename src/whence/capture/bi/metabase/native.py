@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from whence.capture.bi.metabase.catalog import quote
 from whence.capture.bi.metabase.questions import Questions
 from whence.capture.bi.queries import Query
 from whence.errors import ArtifactError
@@ -29,8 +28,8 @@ class NativeQuestion:
         if not columns:
             raise ArtifactError("", "Metabase has no columns of its result: run it once")
         sql = _TAG.sub(lambda found: self._value(found[1]), _MARKS.sub("", self.text)).strip().rstrip(";")
-        source = quote("source", self.questions.connection)
-        outputs = {one: f"{source}.{quote(one, self.questions.connection)}" for one in columns}
+        source = self.questions.connection.quote("source")
+        outputs = {one: f"{source}.{self.questions.connection.quote(one)}" for one in columns}
         return Query(source=f"({sql}\n) {source}", outputs=outputs)
 
     def _value(self, tag: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whence.capture.bi.connections import Connection
-from whence.capture.bi.metabase.catalog import MetabaseCatalog, quote
+from whence.capture.bi.metabase.catalog import MetabaseCatalog
 from whence.capture.bi.metabase.clauses import filters_of, split, stages_of
 from whence.capture.bi.queries import Query
 from whence.capture.sql import Table
@@ -49,7 +49,7 @@ class Questions:
         """A query as SQL. Raises ArtifactError if a part of it is not known."""
         if query.unread or query.gaps:
             raise ArtifactError("", "; ".join((*query.unread.values(), *query.gaps)))
-        columns = ", ".join(f"{value} AS {quote(name, self.connection)}" for name, value in query.outputs.items())
+        columns = ", ".join(f"{value} AS {self.connection.quote(name)}" for name, value in query.outputs.items())
         where = f" WHERE {' AND '.join(query.conditions)}" if query.conditions else ""
         keys = [query.outputs[one] for one in query.dimensions]
         groups = f" GROUP BY {', '.join(keys)}" if keys and len(keys) < len(query.outputs) else ""
@@ -62,7 +62,7 @@ class Questions:
         table = self.catalog.table(int(key))
         parts = (table.schema, table.name) if table.schema else (table.name,)
         columns = tuple(self.catalog.field(one).name for one in table.fields)
-        return ".".join(quote(one, self.connection) for one in parts), columns
+        return ".".join(self.connection.quote(one) for one in parts), columns
 
     def card(self, key: str) -> tuple[str, tuple[str, ...]]:
         """What stands for a card in SQL, and its columns. Raises ArtifactError."""
@@ -70,7 +70,7 @@ class Questions:
         if card is None:
             raise ArtifactError("", f"the card {key} is not there, or the user may not see it")
         self.own[Table((f"card_{key}",))] = card.name
-        return quote(f"card_{key}", self.connection), card.columns
+        return self.connection.quote(f"card_{key}"), card.columns
 
 
 @dataclass(slots=True)
@@ -239,7 +239,7 @@ class Stage:
                 gaps.append(f"a filter or an order: {error.reason}")
 
     def _quote(self, name: str) -> str:
-        return quote(name, self.questions.connection)
+        return self.questions.connection.quote(name)
 
 
 def _unused(name: str, known: set[str]) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 from whence.capture.bi.connections import Connection
 from whence.capture.bi.queries import Query
 from whence.capture.bi.superset.templates import render
-from whence.capture.sql.dialects.dialects import dialect_of
 from whence.errors import ArtifactError
 from whence.openlineage.json.wire import Json
 
@@ -150,8 +149,7 @@ class ChartQuery:
         return ".".join(self._quote(str(part)) for part in parts if part)
 
     def _quote(self, name: str) -> str:
-        mark = dialect_of(self.connection.dialect).quotes[0]
-        return f"{mark}{name.replace(mark, mark * 2)}{mark}"
+        return self.connection.quote(name)
 
 
 def read_form(chart: Json) -> Json:

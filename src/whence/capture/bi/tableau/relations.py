@@ -8,7 +8,6 @@ from xml.etree.ElementTree import Element
 from whence.capture.bi.connections import Connection
 from whence.capture.bi.tableau.databases import Database
 from whence.capture.sql import Table
-from whence.capture.sql.dialects.dialects import dialect_of
 from whence.errors import ArtifactError
 from whence.model.names import DatasetName
 
@@ -42,8 +41,7 @@ class Relations:
 
     def quote(self, name: str) -> str:
         """A name, quoted as the dialect does it."""
-        mark = dialect_of(self.connection.dialect).quotes[0]
-        return f"{mark}{name.replace(mark, mark * 2)}{mark}"
+        return self.connection.quote(name)
 
     def column(self, reference: str) -> str:
         """`[table].[column]` as SQL."""
