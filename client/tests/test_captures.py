@@ -34,6 +34,15 @@ class Frames:
 
 capture = Frames()
 """
+ENGINE = """
+class Engine:
+    name, kind = "engine", ATTACH
+
+    def check(self):
+        return Findings("0", ("it is too old",))
+
+Frames.engines, engine = ("engine",), Engine()
+"""
 
 
 @pytest.fixture
@@ -63,6 +72,26 @@ def test_captures_are_found_and_a_broken_one_says_why(packages: Path) -> None:
     assert (mine.capture.name, mine.problem) == ("frames", "")
     (broken,) = registered_captures("other")
     assert "no_such_module" in broken.problem
+
+
+def test_an_engine_of_a_captured_library_is_not_doubted(
+    packages: Path, session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    (packages / "engine.py").write_text("")
+    (packages / "frames_capture.py").write_text(f"{CAPTURE}{ENGINE}")
+    (packages / "frames.py").write_text("def read(path):\n    import engine\n    return path.upper()\n")
+    engine = "[whence.captures]\nframes = frames_capture:capture\nengine = frames_capture:engine\n"
+    (packages / "frames_capture-1.dist-info/entry_points.txt").write_text(engine)
+    stop = install_on_import(session)
+    with caplog.at_level(logging.INFO):
+        import_module("frames").read("a")
+        sys.modules.pop("engine")
+        import_module("engine")
+    stop()
+    assert [(one.levelname, one.getMessage()) for one in caplog.records] == [
+        ("INFO", "engine: it is too old"),
+        ("WARNING", "engine: it is too old"),
+    ]
 
 
 def test_the_first_import_installs_and_undo_restores_the_same_function(packages: Path, session: Session) -> None:
@@ -179,6 +208,15 @@ def test_a_hook_that_is_too_slow_too_often_is_switched_off(caplog: pytest.LogCap
     assert len(calls) == 20
     assert "switched off" in guard.take_errors()["mine: slow"]
     assert len(caplog.messages) == 1
+
+
+def test_quick_calls_make_up_for_slow_ones() -> None:
+    guard = Guard("mine")
+    for seconds in [1.0, *([0.001] * 4)] * 100 + [1.0] * 19:
+        guard.note_time("busy", seconds)
+    assert not guard.is_off("busy")
+    guard.note_time("busy", 1.0)
+    assert guard.is_off("busy")
 
 
 def test_errors_join_those_of_the_event() -> None:

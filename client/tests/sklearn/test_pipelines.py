@@ -269,7 +269,7 @@ def test_a_script_needs_no_change(folder: Path, tmp_path: Path) -> None:
         "from whence_client.sklearn import capture as sklearn\n"
         "captures = {'pandas': pandas, 'sklearn': sklearn}\n"
         "imports.points_by_module = lambda: captures\n"
-        "imports.install_points = lambda capture, session: capture.install(session)\n"
+        "imports.install_points = lambda capture, session, importer: capture.install(session)\n"
         "session = Kept()\n"
         "imports.install_on_import(session)\n"
         f"exec(open({str(script)!r}).read())\n"

@@ -71,7 +71,10 @@ class Capture(Protocol):
 
 
 class AttachCapture(Capture, Protocol):
-    """A capture in the job's own process."""
+    """A capture in the job's own process.
+
+    It may have `engines`: modules that its library imports to execute with, whose own captures are not missed for that.
+    """
 
     def install(self, session: Session) -> Undo:
         """Put the hooks in place. The session's guard is around every hook body. A second call changes nothing."""

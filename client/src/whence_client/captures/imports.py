@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, Callable
 
 from whence_client.captures.contract import Undo
@@ -24,9 +24,21 @@ def install_on_import(session: Session | None = None) -> Undo:
 
     def install(name: str) -> None:
         with chosen.guard("imports")(name):
-            install_points(points[name], chosen)
+            install_points(points[name], chosen, _importer())
 
     return _call_after(_Finder(frozenset(points), install, installs=True))
+
+
+def _importer() -> str:
+    """The package whose code is importing something: the nearest that neither is ours nor does imports."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _package_of(frame) in ("importlib", "whence_client"):
+        frame = frame.f_back
+    return _package_of(frame)
+
+
+def _package_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def call_after_import(name: str, callback: Callable[[], None]) -> Undo:

@@ -36,16 +36,22 @@ def points_by_module() -> dict[str, list[Any]]:
 
 
 _installed: dict[str, Undo] = {}
+_engines: dict[str, frozenset[str]] = {}
+"""The modules that the library of an installed capture executes with, which need no captures of their own for it."""
 
 
-def install(capture: Any, session: Session) -> Undo:
-    """Install an attach capture, once in a process. Returns what takes it back; it never raises."""
+def install(capture: Any, session: Session, *, importer: str = "") -> Undo:
+    """Install an attach capture, once in a process. Returns what takes it back; it never raises.
+
+    `importer` is the package that has just imported the module.
+    """
     name = str(capture.name)
     if name in _installed:
         return _installed[name]
     findings = capture.check()
+    level = logging.INFO if name in _engines.get(importer, ()) else logging.WARNING
     for sentence in (*findings.problems, *findings.doubts):
-        log.warning("%s: %s", name, sentence)
+        log.log(level, "%s: %s", name, sentence)
     if not findings.is_usable:
         return _nothing
     undo: Undo = session.guard(name).run("install", capture.install, session) or _nothing
@@ -55,16 +61,17 @@ def install(capture: Any, session: Session) -> Undo:
             session.guard(name).run("undo", undo)
 
     _installed[name] = undo_once
+    _engines[name] = frozenset(getattr(capture, "engines", ()))
     return undo_once
 
 
-def install_points(points: Iterable[Any], session: Session) -> None:
-    """Install the attach captures of entry points."""
+def install_points(points: Iterable[Any], session: Session, importer: str) -> None:
+    """Install the attach captures of entry points; `importer` as in `install`."""
     for one in map(_load, points):
         if one.problem:
             log.warning("the capture of %s cannot be loaded: %s", one.entry, one.problem)
         elif getattr(one.capture, "kind", "") == ATTACH:
-            install(one.capture, session)
+            install(one.capture, session, importer=importer)
 
 
 def uninstall_all() -> None:

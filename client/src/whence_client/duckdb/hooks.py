@@ -104,7 +104,10 @@ class _Hooks:
         return self._patches.undo
 
     def _hook_run(self, original: Any) -> Any:
-        """Run a statement in a frame that has the caller's variables: DuckDB looks for tables among them."""
+        """Run a statement in a frame that has the caller's variables: DuckDB looks for tables among them.
+
+        What the observer asks of the database is no statement of the job.
+        """
 
         @functools.wraps(original)
         def hooked(*args: Any, **named: Any) -> Any:
@@ -115,9 +118,9 @@ class _Hooks:
             self._calls.call = True
             try:
                 result = eval(_CALL, caller.f_globals, variables)
+                self._guard.run("execute", self._observe_run, args, named, {**caller.f_globals, **variables}, result)
             finally:
                 self._calls.call = False
-            self._guard.run("execute", self._observe_run, args, named, {**caller.f_globals, **variables}, result)
             return result
 
         return hooked
@@ -130,9 +133,9 @@ class _Hooks:
             self._calls.call = True
             try:
                 result = original(subject, *args, **named)
+                self._guard.run(name, self._observe_end, name, subject, args, named, result)
             finally:
                 self._calls.call = False
-            self._guard.run(name, self._observe_end, name, subject, args, named, result)
             return result
 
         return hooked

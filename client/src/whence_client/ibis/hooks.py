@@ -35,6 +35,7 @@ class IbisCapture:
     name = "ibis"
     kind = ATTACH
     versions = Versions("10.0.0", "12.0.0")
+    engines = ("duckdb", "polars")
 
     def check(self) -> Findings:
         """Whether ibis is there, and of a release that is known."""
