@@ -150,6 +150,16 @@ def write_registry(folder: Path, fails: bool) -> list[str]:
     return ["run", "feast", "--set", "registry=registry.json", "--set", "connections=connections.yaml"]
 
 
+def write_plans(folder: Path, fails: bool) -> list[str]:
+    """The plan of a job of Flink SQL over two files, and one that is broken."""
+    plan = (Path(__file__).parents[1] / "flink/plans/aggregate.json").read_text("utf-8")
+    (folder / "plans").mkdir()
+    (folder / "plans" / "totals.json").write_text(plan.replace("/lake/", f"{folder}/"), "utf-8")
+    if fails:
+        (folder / "plans" / "users.json").write_text(plan[:-40], "utf-8")
+    return ["run", "flink", "--set", "plans=plans"]
+
+
 FILE_CASES = (
     FileCase(
         "sql-log",
@@ -212,6 +222,15 @@ SLOW_FILE_CASES = (
         "which input of a Python function a feature is made of (named), saved datasets, models",
         "Feast 0.67.0",
         failure="is not known",
+    ),
+    FileCase(
+        "flink",
+        write_plans,
+        frozenset(("orders ü.customer -> totals.who", "orders ü.amount -> totals.gross")),
+        lambda folder: ("file", f"{folder}/totals"),
+        "runs, jobs of the DataStream API, lookup joins and table functions (named)",
+        "Flink 2.3.0",
+        failure="no JSON",
     ),
 )
 """Captures whose system takes long to start, or that differ from others in `translate` alone: `--long`."""

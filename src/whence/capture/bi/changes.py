@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,11 +27,11 @@ def find_changes(tool: str, found: Found, cursor: Any, clock: Clock = utc_now) -
     """
     known: Json = dict(cursor.get("reports") or {}) if isinstance(cursor, dict) else {}
     before = str(cursor.get("digest", "")) if isinstance(cursor, dict) else ""
-    whole = _digest([_digest(one) for one in found.reports], sorted(found.gaps.items()))
+    whole = _digest([_content(one) for one in found.reports], sorted(found.gaps.items()))
     if whole == before:
         return
     for report in found.reports:
-        key, digest = str(report.name), _digest(report)
+        key, digest = str(report.name), _content(report)
         last = known.get(key)
         if last and (last["digest"] == digest or _is_hurt(report, found, last)):
             continue
@@ -65,6 +66,11 @@ def _gaps(report: Report) -> list[str]:
 def _time(report: Report, found: Found, last: Json | None, clock: Clock) -> datetime:
     at = report.updated or found.at
     return at if last is None or at > datetime.fromisoformat(last["at"]) else clock()
+
+
+def _content(report: Report) -> str:
+    """The digest of a report but for its time: Feast sets the times of all views whenever one is applied."""
+    return _digest(replace(report, updated=None))
 
 
 def _digest(*values: object) -> str:

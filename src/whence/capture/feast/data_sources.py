@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whence.capture.bi.connections import Connection, connection_at
-from whence.capture.feast.registry import object_at, text_at, texts_at
+from whence.capture.members import object_at, text_at, texts_at
 from whence.errors import ArtifactError
 from whence.model.names import DatasetName
 from whence.openlineage.json.wire import Json

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from whence.capture.bi.queries import Query, read_query
 from whence.capture.bi.reports import Lineage, join_lineages, sort_edges
 from whence.capture.feast.data_sources import Places, Relation, find_column
-from whence.capture.feast.registry import object_at, objects_at, text_at
+from whence.capture.members import object_at, objects_at, text_at
 from whence.errors import ArtifactError
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from whence.capture.members import object_at, objects_at, text_at
 from whence.errors import ArtifactError
 from whence.openlineage.json.wire import Json
 
@@ -66,29 +67,6 @@ def changed_at(found: Json) -> datetime | None:
     except ValueError:
         return None
     return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
-def text_at(found: Json, key: str) -> str:
-    """The text of a member; empty if there is none."""
-    value = found.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def object_at(found: Json, key: str) -> Json:
-    """The object of a member; empty if there is none."""
-    value = found.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def objects_at(found: Json, key: str) -> tuple[Json, ...]:
-    """The objects of a list; none if there is no list."""
-    value = found.get(key)
-    return tuple(one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
-
-
-def texts_at(found: Json, key: str) -> dict[str, str]:
-    """The members of an object that are texts."""
-    return {name: value for name, value in object_at(found, key).items() if isinstance(value, str)}
 
 
 def _read(path: Path) -> tuple[Json, datetime]:

@@ -7,15 +7,8 @@ from dataclasses import dataclass
 from whence.capture.bi.reports import Found, Lineage, Report, sort_edges
 from whence.capture.feast.data_sources import Places
 from whence.capture.feast.lineage import Views, has_function, request_inputs
-from whence.capture.feast.registry import (
-    Registry,
-    changed_at,
-    name_of,
-    object_at,
-    objects_at,
-    text_at,
-    texts_at,
-)
+from whence.capture.feast.registry import Registry, changed_at, name_of
+from whence.capture.members import object_at, objects_at, text_at, texts_at
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName
 from whence.openlineage.json.wire import Json
