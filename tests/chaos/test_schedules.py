@@ -8,11 +8,11 @@ seed of each stack. `make nightly-chaos` runs two hundred; `--seeds 1017-1017` r
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 

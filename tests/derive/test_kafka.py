@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
+from msgspec import structs
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.transport.kafka import KafkaConfig, KafkaTransport
 from pyspark.sql import SparkSession
@@ -227,7 +228,7 @@ def test_who_writes_to_the_topic_without_whence_gives_evidence_only(
     """Whatever is in the headers. What the collector signed counts as it was accepted, also in rebuild and archive."""
     ours = KafkaLog(replace(topic.address, trusted=("s3://trusted*",)), b"the secret of the installation")
     accepted = accept(json.dumps(governed(1, "s3://prod", "by the collector")).encode())
-    steward = replace(event(1), key=bytes.fromhex(accepted.key), payload=accepted.payload)
+    steward = structs.replace(event(1), key=bytes.fromhex(accepted.key), payload=accepted.payload)
     append(ours, steward)
     signed = ("whence-signature", ours.trust.sign(steward.key))
     headers = [("whence-kind", b"event"), ("whence-key", steward.key), signed]

@@ -4,11 +4,11 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
+from msgspec.structs import replace
 
 from fixtures.both_logs import records_of
 from log.test_both_logs import append, by_position, event, refused

@@ -1,13 +1,13 @@
 """An event accepted in parts, most of them known from others, is accepted exactly as one that is decoded whole."""
 
 import json
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bench.workloads.events import arrivals
 from generators import body, events, governed_events, mutations, viewers

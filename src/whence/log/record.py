@@ -1,7 +1,11 @@
-"""Records of the event log: drafts that a writer is given, where it appended them, and records as read."""
+"""Records of the event log: drafts that a writer is given, where it appended them, and records as read.
 
-from dataclasses import dataclass
+They are made for every event, and a struct is made in a fifth of the time of a frozen dataclass.
+"""
+
 from enum import IntEnum
+
+import msgspec
 
 from whence.log.position import Position
 
@@ -15,8 +19,7 @@ class Kind(IntEnum):
     QUARANTINED = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """A record to append: EVENT or QUARANTINED. `key` has 16 bytes; `received_at` is in microseconds UTC."""
 
     kind: Kind
@@ -29,8 +32,7 @@ class Draft:
     """Events with the same owner go to the same lane (`openlineage.message_keys.message_key`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Appended:
+class Appended(msgspec.Struct, frozen=True, kw_only=True):
     """Where a draft was stored.
 
     `original` is set if the draft repeats an event, so that only a receipt was stored. `refused` is the reason if the
@@ -42,8 +44,7 @@ class Appended:
     refused: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True):
     """A record as read. `key` is 32 hex digits. Only RECEIPT has `original`; only QUARANTINED has a reason."""
 
     position: Position

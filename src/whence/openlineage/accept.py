@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import msgspec
+
 from whence.model.events import DatasetEvent, Event
 from whence.openlineage.authority.governed_parts import find_restriction
 from whence.openlineage.authority.restrictions import FULL, NOT_APPLIED, WITHHELD, Authority, Need, event_need
@@ -20,8 +22,7 @@ _MAX_EXPANSION = 8
 """A longer body, relative to its canonical JSON, is stored as canonical JSON: it is mostly indentation or escapes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     """An event ready to be stored. `payload` is the original body, unless redaction changed it or it is mostly blanks.
     `key` is 32 hex digits.
     """

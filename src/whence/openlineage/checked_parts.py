@@ -4,8 +4,8 @@ An event of which a part needs more (it may hold a secret, its sender lacks a ro
 files in its own way) is decoded whole, by the one path that decides about these.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -16,13 +16,14 @@ from whence.model.names import JobName
 from whence.openlineage.authority.governed_parts import is_forged, list_needs
 from whence.openlineage.authority.restrictions import FULL, Authority, Need
 from whence.openlineage.datasets import read_repeated_datasets
+from whence.openlineage.facets.facets import note_deleted, read_facets
 from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.split_event import (
+    DatasetKeys,
     FacetTexts,
     MaybeFacets,
     MaybeRaw,
     PartKey,
-    Repeated,
     SplitEvent,
     WireEvent,
     WireInput,
@@ -36,23 +37,26 @@ from whence.openlineage.names.naming import normalise_job
 from whence.openlineage.names.producer_paths import has_corrected_paths
 from whence.openlineage.read import check_job, read_split_header, read_split_names
 from whence.openlineage.redaction.redact import find_suspect_kinds
-from whence.openlineage.run_facets import Place, read_run_facet
+from whence.openlineage.run_facets import Place
 
 _MAX_DEPTH = MAX_DEPTH - 4
 """The maximum depth of facets: they are inside an event, a list and a dataset."""
 
-_CACHED_BYTES = 16_384
+_CACHED_BYTES = 32_768
 """The results of longer texts are not cached, so that large events do not fill the memory."""
 
+_CACHED_HEADER = 1_000
+"""The same for the texts of a header."""
+
 _decode = msgspec.json.Decoder().decode
+_Dataset = TypeVar("_Dataset", WireInput, WireOutput)
 
 
 class _NeedsWholeError(Exception):
     """The event must be decoded whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedEvent:
+class CheckedEvent(msgspec.Struct, frozen=True):
     """An event that is accepted unchanged: its canonical JSON, its message key, and the reader's warnings."""
 
     text: bytes
@@ -61,29 +65,23 @@ class CheckedEvent:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _CheckedPart:
-    """A job, input or output that holds no secret: the canonical text of its facets, and the needs of what it
-    asserts.
+class _CheckedJob(msgspec.Struct, frozen=True):
+    """A job that holds no secret: its name, the canonical text of its facets, the needs of what it asserts, and the
+    reader's warnings.
     """
 
+    name: JobName
     text: MaybeRaw
     needs: frozenset[Need]
     notes: tuple[Note, ...]
-    """The reader's warnings about a job; those about datasets depend on each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class _CheckedParts:
-    """All parts of an event that other events repeat: the texts of their facets, what they need together, the job's
-    name, and the reader's warnings.
-    """
+class _CheckedDatasets(msgspec.Struct, frozen=True):
+    """Likewise all inputs and outputs of an event: the reader's warnings about them depend on each other."""
 
-    job: MaybeRaw
     inputs: tuple[MaybeRaw, ...]
     outputs: tuple[MaybeRaw, ...]
     needs: frozenset[Need]
-    job_name: JobName
     notes: tuple[Note, ...]
 
 
@@ -98,107 +96,126 @@ def check_split(event: SplitEvent, authority: Authority) -> CheckedEvent | None:
 def _check_event(event: SplitEvent, authority: Authority) -> CheckedEvent:
     if has_corrected_paths(event):
         raise _NeedsWholeError
-    wire, repeated, notes = event.wire, event.repeated, Notes()
-    header = (wire.eventTime, wire.eventType, wire.producer, wire.schemaURL, wire.run.runId)
-    _require_plain(encode_canonical([text for text in header if text is not UNSET]))
-    checked = (_check_parts_cached if repeated.size < _CACHED_BYTES else _check_parts)(repeated)
-    if authority is not FULL and not _may_assert(wire, checked.needs, authority):
+    wire, notes = event.wire, Notes()
+    _check_header(wire)
+    job = (_check_job_cached if len(event.job[2]) < _CACHED_BYTES else _check_job)(event.job)
+    datasets = (_check_datasets_cached if event.datasets.size < _CACHED_BYTES else _check_datasets)(event.datasets)
+    if authority is not FULL and not _may_assert(wire, job.needs | datasets.needs, authority):
         raise _NeedsWholeError
-    if checked.notes:
-        notes.add_all(checked.notes)
+    notes.add_all(job.notes)
+    notes.add_all(datasets.notes)
     read_split_header(wire, notes)
-    run, parent, root = read_split_names(event, checked.job_name, notes)
-    text = encode_canonical(_canonical_event(event, checked, notes))
-    job = checked.job_name
-    return CheckedEvent(text, run_key((root or parent or run).job), (Action.WRITE, job.namespace), notes.sorted())
+    run, parent, root = read_split_names(event, job.name, notes)
+    text = encode_canonical(_canonical_event(event, job, datasets, notes))
+    return CheckedEvent(text, run_key((root or parent or run).job), (Action.WRITE, job.name.namespace), notes.sorted())
 
 
-def _canonical_event(event: SplitEvent, checked: _CheckedParts, notes: Notes) -> WireEvent:
+def _check_header(wire: WireEvent) -> None:
+    """Check the header's texts. A time and a UUID hold no secret, and anything else in their place is an error."""
+    texts = tuple([text for text in (wire.eventType, wire.producer, wire.schemaURL) if text is not UNSET])
+    (_check_texts_cached if sum(map(len, texts)) < _CACHED_HEADER else _check_texts)(texts)
+
+
+def _check_texts(texts: tuple[str, ...]) -> None:
+    _require_plain(encode_canonical(texts))
+
+
+_check_texts_cached = lru_cache(maxsize=256)(_check_texts)
+
+
+def _canonical_event(event: SplitEvent, job: _CheckedJob, datasets: _CheckedDatasets, notes: Notes) -> WireEvent:
     """The event with the canonical texts of its facets. Raises an error if a run facet needs a closer look."""
     wire = event.wire
-    inputs: list[WireInput] | UnsetType = UNSET
-    outputs: list[WireOutput] | UnsetType = UNSET
-    if wire.inputs is not UNSET:
-        inputs = [
-            WireInput(
-                one.namespace,
-                one.name,
-                text,
-                _check_run_facets(one.run_facets, texts, (f"/inputs/{index}", "inputFacets"), notes),
-            )
-            for index, (one, text, texts) in enumerate(
-                zip(wire.inputs, checked.inputs, event.input_facets, strict=True)
-            )
-        ]
-    if wire.outputs is not UNSET:
-        outputs = [
-            WireOutput(
-                one.namespace,
-                one.name,
-                text,
-                _check_run_facets(one.run_facets, texts, (f"/outputs/{index}", "outputFacets"), notes),
-            )
-            for index, (one, text, texts) in enumerate(
-                zip(wire.outputs, checked.outputs, event.output_facets, strict=True)
-            )
-        ]
     return WireEvent(
         WireRun(wire.run.runId, _check_run_facets(wire.run.facets, event.run_facets, ("/run", "facets"), notes)),
-        WireJob(wire.job.namespace, wire.job.name, checked.job),
+        WireJob(wire.job.namespace, wire.job.name, job.text),
         wire.eventTime,
         wire.eventType,
         wire.producer,
         wire.schemaURL,
-        inputs,
-        outputs,
+        _canonical_datasets(WireInput, wire.inputs, datasets.inputs, event.input_facets, notes),
+        _canonical_datasets(WireOutput, wire.outputs, datasets.outputs, event.output_facets, notes),
     )
 
 
-def _check_parts(repeated: Repeated) -> _CheckedParts:
-    job = _check_part("job", repeated.job)
-    inputs = [_check_part("inputs", key) for key in repeated.inputs]
-    outputs = [_check_part("outputs", key) for key in repeated.outputs]
-    return _CheckedParts(
-        job=job.text,
-        inputs=tuple([one.text for one in inputs]),
-        outputs=tuple([one.text for one in outputs]),
-        needs=job.needs.union(*[one.needs for one in inputs], *[one.needs for one in outputs]),
-        job_name=normalise_job(*repeated.job[:2]),
-        notes=(*job.notes, *read_repeated_datasets(repeated)[2]),
+def _canonical_datasets(
+    kind: type[_Dataset],
+    given: list[_Dataset] | UnsetType,
+    facets: tuple[MaybeRaw, ...],
+    run_facets: tuple[FacetTexts, ...],
+    notes: Notes,
+) -> list[_Dataset] | UnsetType:
+    if given is UNSET:
+        return UNSET
+    role = "input" if kind is WireInput else "output"
+    return [
+        kind(
+            one.namespace,
+            one.name,
+            text,
+            _check_run_facets(one.run_facets, texts, (f"/{role}s/{index}", f"{role}Facets"), notes),
+        )
+        for index, (one, text, texts) in enumerate(zip(given, facets, run_facets, strict=True))
+    ]
+
+
+def _check_job(key: PartKey) -> _CheckedJob:
+    part, text, whole = _check_part(key)
+    notes = Notes()
+    check_job(part, notes)
+    return _CheckedJob(normalise_job(*key[:2]), text, list_needs({"job": part}, whole), notes.taken())
+
+
+_check_job_cached = lru_cache(maxsize=2_048)(_check_job)
+
+
+def _check_datasets(keys: DatasetKeys) -> _CheckedDatasets:
+    inputs, outputs = (
+        [(_check_dataset_cached if len(key[2]) < _CACHED_BYTES else _check_dataset)(role, key) for key in of_role]
+        for role, of_role in (("inputs", keys.inputs), ("outputs", keys.outputs))
+    )
+    return _CheckedDatasets(
+        inputs=tuple([text for text, _ in inputs]),
+        outputs=tuple([text for text, _ in outputs]),
+        needs=frozenset[Need]().union(*[needs for _, needs in (*inputs, *outputs)]),
+        notes=read_repeated_datasets(keys)[2],
     )
 
 
-_check_parts_cached = lru_cache(maxsize=2_048)(_check_parts)
+_check_datasets_cached = lru_cache(maxsize=2_048)(_check_datasets)
 
 
-def _check_part(role: str, key: PartKey) -> _CheckedPart:
-    return (_check_text_cached if len(key[2]) < _CACHED_BYTES else _check_text)(role, key)
+def _check_dataset(role: str, key: PartKey) -> tuple[MaybeRaw, frozenset[Need]]:
+    part, text, whole = _check_part(key)
+    return text, list_needs({role: [part]}, whole)
 
 
-def _check_text(role: str, key: PartKey) -> _CheckedPart:
-    """Check a job, input or output. Raises an error if it needs a closer look."""
+_check_dataset_cached = lru_cache(maxsize=2_048)(_check_dataset)
+
+
+def _check_part(key: PartKey) -> tuple[Json, MaybeRaw, bytes]:
+    """A job, input or output, decoded; the canonical text of its facets; and its own. Raises an error if it needs a
+    closer look.
+    """
     namespace, name, source = key
     part: Json = {"namespace": namespace, "name": name}
     text: MaybeRaw = UNSET
     if source:
-        part["facets"] = _decode(source)
-        text = Raw(encode_canonical(part["facets"]))
-    whole = encode_canonical(part)
+        facets = _decode(source)
+        text = Raw(encode_canonical(facets))
+        whole = encode_canonical(part | {"facets": text})
+        part["facets"] = facets
+    else:
+        whole = encode_canonical(part)
     _require_plain(whole)
-    notes = Notes()
-    if role == "job":
-        check_job(part, notes)
-    return _CheckedPart(text, list_needs({role: part if role == "job" else [part]}, whole), notes.taken())
-
-
-_check_text_cached = lru_cache(maxsize=2_048)(_check_text)
+    return part, text, whole
 
 
 def _check_run_facets(given: MaybeFacets, texts: FacetTexts, place: Place, notes: Notes) -> MaybeFacets:
     """The canonical texts of facets that belong to the run only. `place`: the pointer of the object that has them,
     and its member. Raises an error if one needs a closer look.
     """
-    if not given:
+    if not texts:
         return given
     canonical: dict[str, Raw] = {}
     for key, text in texts:
@@ -210,10 +227,11 @@ def _check_run_facets(given: MaybeFacets, texts: FacetTexts, place: Place, notes
 
 
 def _check_run_facet(place: Place, key: str, source: bytes) -> tuple[Raw, tuple[Note, ...]]:
-    facet = read_run_facet(place, key, source)
-    text = facet.facets[0].payload.encode() if facet.facets else encode_canonical(_decode(source))
+    (at, member), notes, facet = place, Notes(), _decode(source)
+    note_deleted(read_facets({member: {key: facet}}, member, at, notes), f"{at}/{member}", notes)
+    text = encode_canonical(facet)
     _require_plain(b"{%b:%b}" % (encode_canonical(key), text))
-    return Raw(text), facet.notes
+    return Raw(text), notes.taken()
 
 
 _check_run_facet_cached = lru_cache(maxsize=4_096)(_check_run_facet)

@@ -16,7 +16,7 @@ from whence.openlineage.facets.source_matching import match_sources
 from whence.openlineage.facets.symlinks import read_symlinks
 from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.interning import FACETS, decode_interned
-from whence.openlineage.json.split_event import FacetTexts, PartKey, Repeated, SplitEvent
+from whence.openlineage.json.split_event import DatasetKeys, FacetTexts, PartKey, SplitEvent
 from whence.openlineage.json.wire import Json, text_of
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
 from whence.openlineage.names.entity_names import read_dataset_name
@@ -42,7 +42,7 @@ def read_split_inputs_and_outputs(event: SplitEvent, notes: Notes) -> tuple[Data
 
     Their names are read without the event's producer: an event of `has_corrected_paths` is read whole.
     """
-    inputs, outputs, warnings = read_repeated_datasets(event.repeated)
+    inputs, outputs, warnings = read_repeated_datasets(event.datasets)
     notes.add_all(warnings)
     return (
         _add_run_facets(inputs, event.input_facets, "input", notes),
@@ -54,10 +54,10 @@ _Listed = tuple[Dataset | None, ...]
 """A dataset for each member of a list; None for a member that is ignored."""
 
 
-def read_repeated_datasets(repeated: Repeated) -> tuple[_Listed, _Listed, tuple[Note, ...]]:
+def read_repeated_datasets(keys: DatasetKeys) -> tuple[_Listed, _Listed, tuple[Note, ...]]:
     """Read the inputs and outputs without their run facets, and the warnings about them."""
-    read = _read_static_cached if repeated.size < _CACHED_BYTES else _read_static
-    return read(repeated.inputs, repeated.outputs)
+    read = _read_static_cached if keys.size < _CACHED_BYTES else _read_static
+    return read(keys.inputs, keys.outputs)
 
 
 def _read_static(

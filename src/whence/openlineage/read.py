@@ -222,7 +222,7 @@ def read_split(split: SplitEvent, body: bytes) -> Event:
 def _read_split_event(split: SplitEvent) -> RunEvent:
     notes = Notes()
     time, producer, state = read_split_header(split.wire, notes)
-    job, warnings = _read_split_job(split.repeated.job)
+    job, warnings = _read_split_job(split.job)
     notes.add_all(warnings)
     inputs, outputs = read_split_inputs_and_outputs(split, notes)
     return RunEvent(

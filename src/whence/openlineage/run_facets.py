@@ -38,7 +38,7 @@ class RunFacet(msgspec.Struct, frozen=True):
 def read_run_facets(texts: FacetTexts, place: Place, notes: Notes) -> Sequence[RunFacet]:
     """Read facets. Raises EventError for invalid keys."""
     read = [
-        (_read_run_facet_cached if len(text) < _CACHED_BYTES else read_run_facet)(place, key, text)
+        (_read_run_facet_cached if len(text) < _CACHED_BYTES else _read_run_facet)(place, key, text)
         for key, text in texts
     ]
     for one in read:
@@ -47,15 +47,14 @@ def read_run_facets(texts: FacetTexts, place: Place, notes: Notes) -> Sequence[R
     return read
 
 
-def read_run_facet(place: Place, key: str, text: bytes) -> RunFacet:
-    """Read a facet. Raises EventError if its key is invalid."""
+def _read_run_facet(place: Place, key: str, text: bytes) -> RunFacet:
     (at, member), notes = place, Notes()
     facets = read_facets({member: {key: _decode(text)}}, member, at, notes)
     kept = encode_run_facets(facets, f"{at}/{member}", notes)
     return RunFacet(kept, is_partial(facets), notes.taken())
 
 
-_read_run_facet_cached = lru_cache(maxsize=4_096)(read_run_facet)
+_read_run_facet_cached = lru_cache(maxsize=4_096)(_read_run_facet)
 
 
 def read_split_parents(texts: FacetTexts, own: JobName, notes: Notes) -> _Parents:

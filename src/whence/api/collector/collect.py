@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qs
 
@@ -38,8 +37,7 @@ _MOST_COMMAS = 4_000_000
 """The most parts of a batch: limits the memory of splitting, before the number of events is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Checked:
+class _Checked(msgspec.Struct, frozen=True):
     """A body as it is appended: an event, or quarantined with its error."""
 
     draft: Draft
@@ -208,8 +206,7 @@ class _Created(Response):
         self.raw_headers = [(b"content-length", b"%d" % len(body)), (b"content-type", b"application/json")]
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(msgspec.Struct, frozen=True):
     """The parts of a request's head that the collector reads."""
 
     peer: str

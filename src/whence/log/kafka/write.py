@@ -1,10 +1,11 @@
 """Writing to a topic: all replicas must confirm a message, and the producer never writes one twice."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from msgspec.structs import replace
 
 from whence.errors import LogError
 from whence.log.kafka.address import KafkaAddress, librdkafka_settings

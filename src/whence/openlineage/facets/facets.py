@@ -40,10 +40,15 @@ def encode_static_facets(facets: Facets) -> tuple[Facet, ...]:
 
 def encode_run_facets(facets: Facets, at: str, notes: Notes) -> tuple[Facet, ...]:
     """Encode run, input and output facets, on which `_deleted` has no meaning (reference rule 24)."""
+    note_deleted(facets, at, notes)
+    return tuple([Facet(key=key, payload=_encode_payload(one)) for key, one in facets.items()])
+
+
+def note_deleted(facets: Facets, at: str, notes: Notes) -> None:
+    """Warn about deletion markers among run, input and output facets."""
     for key, facet in facets.items():
         if "_deleted" in facet and is_deleted(facet):
             notes.add(f"{at}{pointer_step(key)}", "_deleted is for job and dataset facets only; ignored")
-    return tuple([Facet(key=key, payload=_encode_payload(one)) for key, one in facets.items()])
 
 
 def _encode_payload(facet: Json) -> str:

@@ -68,21 +68,21 @@ FacetTexts = tuple[tuple[str, bytes], ...]
 """Keys and JSON of facets, ordered by key."""
 
 
-class Repeated(msgspec.Struct, frozen=True, eq=True):
-    """The parts of an event that most events of its job repeat. Hashable, to find what is known of them."""
+class DatasetKeys(msgspec.Struct, frozen=True, eq=True):
+    """An event's inputs and outputs, which most events of its job repeat. Hashable, to find what is known of them."""
 
-    job: PartKey
     inputs: tuple[PartKey, ...]
     outputs: tuple[PartKey, ...]
     size: int
-    """The bytes of all facets."""
+    """The bytes of their facets."""
 
 
 class SplitEvent(msgspec.Struct, frozen=True):
     """A run event, split: the members as they came, and their facets by how often they change."""
 
     wire: WireEvent
-    repeated: Repeated
+    job: PartKey
+    datasets: DatasetKeys
     run_facets: FacetTexts
     input_facets: tuple[FacetTexts, ...]
     """The `inputFacets` of each input."""
@@ -105,20 +105,18 @@ def split_event(body: bytes) -> SplitEvent | None:
     inputs, outputs = wire.inputs or (), wire.outputs or ()
     return SplitEvent(
         wire,
-        _find_repeated(wire.job, inputs, outputs),
+        (wire.job.namespace, wire.job.name, _bytes_of(wire.job.facets)),
+        _keys_of(inputs, outputs),
         _texts_of(wire.run.facets),
         tuple([_texts_of(one.run_facets) for one in inputs]),
         tuple([_texts_of(one.run_facets) for one in outputs]),
     )
 
 
-def _find_repeated(job: WireJob, inputs: Sequence[WireInput], outputs: Sequence[WireOutput]) -> Repeated:
-    key, read, written = (job.namespace, job.name, _bytes_of(job.facets)), _keys_of(inputs), _keys_of(outputs)
-    return Repeated(key, read, written, sum([len(source) for *_, source in (key, *read, *written)]))
-
-
-def _keys_of(parts: Sequence[WireInput | WireOutput]) -> tuple[PartKey, ...]:
-    return tuple([(one.namespace, one.name, _bytes_of(one.facets)) for one in parts])
+def _keys_of(inputs: Sequence[WireInput], outputs: Sequence[WireOutput]) -> DatasetKeys:
+    read = tuple([(one.namespace, one.name, _bytes_of(one.facets)) for one in inputs])
+    written = tuple([(one.namespace, one.name, _bytes_of(one.facets)) for one in outputs])
+    return DatasetKeys(read, written, sum([len(facets) for *_, facets in (*read, *written)]))
 
 
 def _bytes_of(facets: MaybeRaw) -> bytes:

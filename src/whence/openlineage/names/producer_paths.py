@@ -36,7 +36,7 @@ def has_corrected_paths(event: SplitEvent) -> bool:
     producer = text_of(event.wire.producer)
     return producer.startswith(AIRFLOW) and any(
         correct_path(producer, namespace, name) != name
-        for namespace, name, _ in (*event.repeated.inputs, *event.repeated.outputs)
+        for namespace, name, _ in (*event.datasets.inputs, *event.datasets.outputs)
     )
 
 
