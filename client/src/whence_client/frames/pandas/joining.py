@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by, unknown_frame
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -57,12 +57,12 @@ def merge_frames(call: Call) -> FrameLineage | None:
 
 
 def _side(frame: Any, call: Call) -> FrameLineage:
-    """One side of a join; its columns are there even if nothing is known of them."""
+    """One side of a join; its columns and rows are there even if nothing is known of them."""
     found = call.find(frame)
     if found is not None:
         return found
     labels = labels_in(frame) if is_frame(frame) or is_series(frame) else []
-    return FrameLineage(dict.fromkeys(labels, unknown(LEFT_THE_ENGINE)))
+    return unknown_frame(labels, LEFT_THE_ENGINE)
 
 
 def _keys(labels: list[Any], side: FrameLineage, by_index: Any) -> list[Column]:
