@@ -21,6 +21,8 @@ def unique_keys(rows: Formula) -> tuple[RowKey, ...]:
     declared = rows.store.keys.get(rows, ())
     if rows.op == "block":
         return (*declared, *_keys_of_block(rows))
+    if rows.op == "series":
+        return (*declared, *_keys_of_series(rows))
     if rows.op != "group":
         return declared
     keys = rows.args[1]
@@ -29,6 +31,15 @@ def unique_keys(rows: Formula) -> tuple[RowKey, ...]:
     if isinstance(keys, Formula) and keys.op == "set":
         return (*declared, RowKey(tuple(key for key in keys.args if isinstance(key, Formula)), True))
     return declared
+
+
+def _keys_of_series(rows: Formula) -> Iterator[RowKey]:
+    """The elements of a series, and their days if the step is not shorter than a day."""
+    make = rows.store.make
+    element = make("name", "#0")
+    yield RowKey((element,), True)
+    if rows.args[-1] in ("day", "month"):
+        yield RowKey((make("cast", element, make("type", "date")),), True)
 
 
 def needed_keys(keys: Sequence[Formula]) -> list[Formula]:

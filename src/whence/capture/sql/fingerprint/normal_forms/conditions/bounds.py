@@ -65,6 +65,8 @@ def _contradicts(one: Formula, other: Formula) -> bool:
     if one.op == "or" or other.op == "or":
         alternatives = (formulas_of(part) if part.op == "or" else [part] for part in (one, other))
         return all(excludes(*pair) for pair in product(*alternatives))
+    if _is_opposite(one, other) or _is_opposite(other, one) or _begin_apart(one, other):
+        return True
     first, second = _compared(one), _compared(other)
     if first is not None and second is not None:
         return first[0] is second[0] and type(first[1]) is type(second[1]) and first[1] != second[1]
@@ -75,6 +77,31 @@ def _contradicts(one: Formula, other: Formula) -> bool:
     if {one.op, other.op} == {"lt", "lte"}:
         return one.args == other.args[::-1]
     return {one.op, other.op} == {"lt", "eq"} and set(one.args) == set(other.args)
+
+
+def _is_opposite(one: Formula, other: Formula) -> bool:
+    return one.op == "not" and one.args[0] is other
+
+
+def _begin_apart(one: Formula, other: Formula) -> bool:
+    """Whether one value begins with two texts that differ in a letter, or with one and is another."""
+    sides = (_beginning(one), _beginning(other)) if "startswith" in (one.op, other.op) else (None, None)
+    match sides:
+        case ((value, first, is_first_whole), (same, second, is_second_whole)) if value is same:
+            length = min(len(first), len(second))
+            is_cut = (is_first_whole and len(first) < len(second)) or (is_second_whole and len(second) < len(first))
+            return is_cut or first[:length] != second[:length]
+    return False
+
+
+def _beginning(condition: Formula) -> tuple[Formula, str, bool] | None:
+    """The value that begins with an ASCII text, in small letters, and whether it is all of it."""
+    if condition.op not in ("startswith", "eq"):
+        return None
+    first, second = formulas_of(condition)
+    value, literal = (second, first) if condition.op == "eq" and first.op == "string" else (first, second)
+    text = str(literal.args[0]) if literal.op == "string" else ""
+    return (value, text.lower(), condition.op == "eq") if text.strip() == text != "" and text.isascii() else None
 
 
 def _is_apart(one: Formula, other: Formula) -> bool:

@@ -1,5 +1,6 @@
 """AND, OR, NOT and comparisons in a normal form that holds for true, false and NULL."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from operator import eq, le, lt, ne
 from typing import Any, Final
@@ -8,6 +9,8 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.ranges import with_r
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import normal_sides
 from whence.capture.sql.fingerprint.normal_forms.terms.days import compared_days, day_bound, day_of_time, with_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_total
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import whole_bound
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -16,6 +19,8 @@ _NEGATED: Final = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lt
 _OPPOSITES: Final = {"nullsafeeq": "nullsafeneq", "nullsafeneq": "nullsafeeq"}
 _COMPUTED: Final[dict[str, Callable[[Any, Any], Any]]] = {"eq": eq, "neq": ne, "lt": lt, "lte": le}
 COMPARISONS: Final = frozenset(_COMPUTED)
+POSITIVE: Final = re.compile(r"\d{1,9}(\.\d{1,9})?")
+"""Numbers without a sign."""
 
 
 def connect(store: Formulas, op: str, parts: Iterable[Formula]) -> Formula:
@@ -88,7 +93,10 @@ def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> F
     false = store.make("boolean", "false")
     if operation == "eq" and false in (left, right):
         return negate(store, right if left is false else left)
-    return _as_exists(store, operation, left, right) or store.make(operation, left, right)
+    for rule in (_as_exists, _without_absolute, _of_conditions):
+        if (found := rule(store, operation, left, right)) is not None:
+            return found
+    return store.make(operation, left, right)
 
 
 def compare_literals(operation: str, left: Formula, right: Formula) -> bool | None:
@@ -109,6 +117,30 @@ def _as_exists(store: Formulas, operation: str, left: Formula, right: Formula) -
         return None
     exists = store.make("exists", rows)
     return store.make("not", exists) if operation == "eq" else exists
+
+
+def _without_absolute(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
+    """`abs(x) <= 2` as `-2 <= x AND x <= 2`, and `2 < abs(x)` as `x < -2 OR 2 < x`, of numbers without rounding."""
+    value, bound = (left, right) if left.op == "abs" else (right, left)
+    inside = formulas_of(value)[0] if value.op == "abs" else None
+    text = str(bound.args[0]) if bound.op == "number" else ""
+    if inside is None or not is_exact_type(type_of(inside)) or not POSITIVE.fullmatch(text):
+        return None
+    low = store.make("number", f"-{text}")
+    if operation not in ("lt", "lte") or integer_of(bound) == 0:
+        return None
+    if value is left:
+        return connect(store, "and", [compare(store, operation, low, inside), compare(store, operation, inside, bound)])
+    return connect(store, "or", [compare(store, operation, inside, low), compare(store, operation, bound, inside)])
+
+
+def _of_conditions(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
+    """`p = q` of conditions that are never NULL as `p AND q OR NOT p AND NOT q`."""
+    if operation not in ("eq", "neq") or not all(is_condition(one) and is_total(one) for one in (left, right)):
+        return None
+    other = right if operation == "eq" else negate(store, right)
+    both = connect(store, "and", [left, other])
+    return connect(store, "or", [both, connect(store, "and", [negate(store, left), negate(store, other)])])
 
 
 def _counted(value: Formula) -> Formula | None:

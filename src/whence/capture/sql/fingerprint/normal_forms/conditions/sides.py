@@ -2,6 +2,13 @@
 
 from typing import Final
 
+from whence.capture.sql.fingerprint.normal_forms.conditions.differences import (
+    SECONDS,
+    Sides,
+    has_no_rounding,
+    seconds_of,
+    without_difference,
+)
 from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_of
@@ -13,33 +20,15 @@ EXACT_TEXTS: Final = frozenset(
 """Dialects that compare texts character by character: case and blanks at the end count."""
 _TWO_CASES: Final = frozenset("iks")
 """Letters that letters of other alphabets become in one of LOWER and UPPER."""
-_SECONDS: Final = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
-Sides = tuple[str, Formula, Formula]
 
 
 def normal_sides(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
     """A comparison `eq`, `neq`, `lt` or `lte` in the normal form of its sides."""
-    operation, left, right = _without_sign(store, *_without_difference(store, operation, left, right))
+    operation, left, right = _without_sign(store, *without_difference(store, operation, left, right))
     for shift in (_shifted_numbers, _shifted_times, _shifted_months):
         if (found := shift(store, operation, left, right)) is not None:
             return found
     return _of_texts(store, operation, left, right)
-
-
-def _without_difference(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
-    """`a <= b + 1` for `a - b <= 1`, where numbers have no rounding; `b < a - 1 hour` for `a - b > 1 hour` of times."""
-    for value, other in ((left, right), (right, left)):
-        pair = _difference(value)
-        if pair is None:
-            continue
-        is_left = value is left
-        if integer_of(other) is not None and all(map(_is_exact, pair)) and not any(map(is_literal, pair)):
-            moved = store.make("add", pair[1], other) if integer_of(other) else pair[1]
-            return (operation, pair[0], moved) if is_left else (operation, moved, pair[0])
-        if other.op == "interval" and _seconds(other) is not None and all(type_of(one) == "timestamp" for one in pair):
-            moved = store.make("date_plus", pair[1], other)
-            return (operation, pair[0], moved) if is_left else (operation, moved, pair[0])
-    return operation, left, right
 
 
 def _without_sign(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
@@ -50,27 +39,16 @@ def _without_sign(store: Formulas, operation: str, left: Formula, right: Formula
         if len(parts) == 1 and sign in (-1, 0, 1) and is_exact_type(type_of(parts[0])):
             zero = store.make("number", "0")
             order = (zero, parts[0]) if sign == 1 else (parts[0], zero)
-            return _without_difference(store, "lt" if sign else "eq", *order)
+            return without_difference(store, "lt" if sign else "eq", *order)
     return operation, left, right
-
-
-def _difference(value: Formula) -> tuple[Formula, Formula] | None:
-    parts = formulas_of(value)
-    if value.op == "datediff" and value.args[0] == "day":
-        return parts[1], parts[0]
-    if value.op != "add" or len(parts) != 2:
-        return None
-    negative = [part for part in parts if part.op == "neg"]
-    positive = [part for part in parts if part.op != "neg"]
-    return (positive[0], formulas_of(negative[0])[0]) if len(negative) == len(positive) == 1 else None
 
 
 def _shifted_numbers(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides | None:
     """`a <= b + 1` for `a - 1 <= b` and `a < b + 2`, of whole numbers or days."""
     if is_literal(left) or is_literal(right):
-        return None
+        return _shifted_literal(store, operation, left, right)
     (first, low), (second, high) = _split_number(store, left), _split_number(store, right)
-    is_exact = all(map(_is_exact, (first, second))) and _is_days(first) == _is_days(second)
+    is_exact = all(map(has_no_rounding, (first, second))) and _is_days(first) == _is_days(second)
     if (low, high) == (0, 0) or not is_exact or is_literal(first) or is_literal(second):
         return None
     total = high - low
@@ -82,8 +60,15 @@ def _shifted_numbers(store: Formulas, operation: str, left: Formula, right: Form
     return operation, _plus(store, first, -total), _plus(store, second, total)
 
 
-def _is_exact(value: Formula) -> bool:
-    return is_exact_type(type_of(value)) or is_day(value)
+def _shifted_literal(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides | None:
+    """`a < 2` for `a + 1 < 3`, of numbers without rounding."""
+    for value, other in ((left, right), (right, left)):
+        first, moved = _split_number(store, value)
+        bound = integer_of(other)
+        if moved and bound is not None and is_exact_type(type_of(first)) and not is_literal(first):
+            shifted = store.make("number", str(bound - moved))
+            return (operation, first, shifted) if value is left else (operation, shifted, first)
+    return None
 
 
 def _is_days(value: Formula) -> bool:
@@ -124,25 +109,18 @@ def _split_interval(value: Formula) -> tuple[Formula, int | None]:
     parts = formulas_of(value)
     if value.op != "date_plus":
         return value, 0
-    return (parts[0], _seconds(parts[1])) if len(parts) == 2 else (value, None)
-
-
-def _seconds(interval: Formula) -> int | None:
-    match interval.args:
-        case (int() as amount, str() as unit) if unit in _SECONDS:
-            return amount * _SECONDS[unit]
-    return None
+    return (parts[0], seconds_of(parts[1])) if len(parts) == 2 else (value, None)
 
 
 def interval_of(store: Formulas, seconds: int) -> Formula:
     """An interval of so many seconds, in the greatest unit that divides them."""
-    unit = next(name for name, length in _SECONDS.items() if seconds % length == 0)
-    return store.make("interval", seconds // _SECONDS[unit], unit)
+    unit = next(name for name, length in SECONDS.items() if seconds % length == 0)
+    return store.make("interval", seconds // SECONDS[unit], unit)
 
 
 def whole_interval(store: Formulas, value: Formula, interval: Formula) -> Formula:
     """An interval that is added to a time without a zone, for which a day has 24 hours."""
-    seconds = _seconds(interval)
+    seconds = seconds_of(interval)
     return interval if seconds is None or type_of(value) != "timestamp" else interval_of(store, seconds)
 
 
@@ -184,7 +162,7 @@ def without_shift(value: Formula) -> Formula:
     """The value that a constant is added to, where different values give different sums."""
     parts = formulas_of(value)
     if value.op == "date_plus" and len(parts) == 2 and parts[1].op == "interval":
-        is_fixed = _seconds(parts[1]) is not None or is_month(parts[0])
+        is_fixed = seconds_of(parts[1]) is not None or is_month(parts[0])
         return parts[0] if is_fixed and type_of(parts[0]) in ("date", "timestamp") else value
     first, number = _split_number(value.store, value)
     return first if number and (is_whole_type(type_of(first)) or is_day(first)) else value

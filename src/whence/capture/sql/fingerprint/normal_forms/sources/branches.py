@@ -1,4 +1,5 @@
-"""Branches of a UNION: two of the same rows behind two filters are one behind both.
+"""Branches of a UNION: two of the same rows behind two filters are one behind both. Values in which they differ are a
+CASE of the filter, if the filters exclude each other.
 
 Those of UNION ALL only if the filters exclude each other, since a row that passes both is there twice.
 """
@@ -8,9 +9,10 @@ from itertools import combinations
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import conjuncts_of, excludes
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
-from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter
+from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter, decide_values
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
-from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 Branch = tuple[Formula, tuple[Formula, ...]]
@@ -70,21 +72,45 @@ def merge_branches(store: Formulas, branches: Sequence[Branch], is_distinct: boo
 
 
 def _merged(store: Formulas, one: Branch, other: Branch, is_distinct: bool) -> Branch | None:
-    """Both branches as one; None if they differ otherwise than in their filters, or may have the same row."""
-    if one[1] != other[1] or {one[0].op, other[0].op} != {"block"}:
+    """Both branches as one; None if they differ otherwise than in their filters and single values, or may have the
+    same row.
+    """
+    if {one[0].op, other[0].op} != {"block"} or len(one[1]) != len(other[1]):
         return None
     (sources, first, joins), (others, second, more) = formulas_of(one[0]), formulas_of(other[0])
     if sources is not others or joins is not more:
         return None
-    if one[0].is_volatile or any(value.is_volatile for value in one[1]):
-        return None
+    if one[0].is_volatile or any(value.is_volatile or value.has_window for value in (*one[1], *other[1])):
+        return None  # a window function sees the rows of its branch alone
     conditions = [set(formulas_of(first)), set(formulas_of(second))]
     own, theirs = conditions[0] - conditions[1], conditions[1] - conditions[0]
     shared = conditions[0] & conditions[1]
-    if is_distinct and not (own and theirs):
+    if is_distinct and one[1] == other[1] and not (own and theirs):
         return store.make("block", sources, store.make("set", *shared), joins), one[1]
-    left, right = (store.connect("and", several) for several in (own, theirs)) if own and theirs else (None, None)
-    if left is None or right is None or not (is_distinct or (len(own) == len(theirs) == 1 and excludes(left, right))):
+    if not own or not theirs:
+        return None
+    left, right = (store.connect("and", several) for several in (own, theirs))
+    is_apart = excludes(left, right)
+    sides = sorted(((left, one[1]), (right, other[1])), key=lambda side: (side[0].op == "not", side[0].digest))
+    values = _chosen(store, *sides[0], sides[1][1]) if one[1] == other[1] or is_apart else None
+    if values is None or not (is_distinct or is_apart):
         return None
     merged = decide_filter(store, [*shared, *conjuncts_of(connect(store, "or", [left, right]))])
-    return store.make("block", sources, store.make("set", *merged), joins), one[1]
+    return store.make("block", sources, store.make("set", *merged), joins), values
+
+
+def _chosen(
+    store: Formulas, condition: Formula, values: Sequence[Formula], others: Sequence[Formula]
+) -> tuple[Formula, ...] | None:
+    """The values of the rows for which a condition is true, and of all other rows; None if types may change."""
+    pairs = list(zip(values, others, strict=True))
+    if any(one is not other and not _are_of_one_type(one, other) for one, other in pairs):
+        return None
+    chosen = (one if one is other else make_case(store, [(condition, one)], other) for one, other in pairs)
+    return tuple(decide_values(store, [*chosen]))
+
+
+def _are_of_one_type(one: Formula, other: Formula) -> bool:
+    """Whether a CASE of two values has the type that a UNION of them has, without a change of them."""
+    kinds = {type_of(one), type_of(other)}
+    return "" not in kinds and (len(kinds) == 1 or all(map(is_exact_type, kinds)))

@@ -60,6 +60,8 @@ def _filter(
         return block, values
     if not all(_has_one_type(one, rows) for one in columns_of(instance, own)):
         return block, values
+    if any(value.has_window for column in columns for value in formulas_of(column)):
+        return block, values  # a window function of a branch sees the rows that the filter leaves out
     try:
         found = [
             _branch(store, one, [formulas_of(column)[place] for column in columns], columns, instance, own, close)

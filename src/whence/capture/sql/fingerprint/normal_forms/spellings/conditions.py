@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, is_condition, negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside, given
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
-from whence.capture.sql.fingerprint.normal_forms.values.dates import fold_date, trunc_test, year_test
+from whence.capture.sql.fingerprint.normal_forms.values.date_tests import part_test
+from whence.capture.sql.fingerprint.normal_forms.values.dates import fold_date
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import prefix_test
 from whence.capture.sql.names.names import column_name
@@ -22,7 +24,15 @@ if TYPE_CHECKING:
 
 
 def _null_safe(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`IS [NOT] DISTINCT FROM`; of rows it is one of each pair of their values."""
     left, right = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    if left.op == right.op == "tuple" and scope.reading.dialect.name in ("duckdb", "postgres"):
+        sides = [[one for part in formulas_of(side) for one in formulas_of(part)] for side in (left, right)]
+        if len(sides[0]) == len(sides[1]) and all(
+            part.op == "list" for side in (left, right) for part in formulas_of(side)
+        ):
+            pairs = [e.store.make(node.key, e.store.make("bag", *pair)) for pair in zip(*sides, strict=True)]
+            return connect(e.store, "and" if node.key == "nullsafeeq" else "or", pairs)
     return e.store.make(node.key, e.store.make("bag", left, right))
 
 
@@ -59,7 +69,7 @@ def _compare(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         return found if node.key == "eq" else negate(e.store, found)
     left, right = (fold_date(e.store, side) for side in (_inside(e, scope, node), e.value(scope, quantified)))
     found = prefix_test(e.store, scope.reading.dialect.name, node.key, left, right)
-    found = found or year_test(e.store, node.key, left, right) or trunc_test(e.store, node.key, left, right)
+    found = found or part_test(e.store, node.key, left, right)
     return found if found is not None else compare(e.store, node.key, left, right)
 
 

@@ -11,6 +11,7 @@ from whence.capture.sql.fingerprint.normal_forms.values.dates import (
     add_interval,
     days_between,
     extract,
+    interval_of_text,
     is_shared_part,
     last_day,
     make_interval,
@@ -55,6 +56,8 @@ def _date_part(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 def _extract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     part = part_of(str(tree.this(tree.this(node)))) if isinstance(tree.this(node), c.Var) else ""
+    if part == "epoch" and scope.reading.dialect.name == "duckdb":
+        return e.store.make("timetounix", tree.THIS, e.value(scope, tree.arg(node, tree.EXPRESSION)))
     if not is_shared_part(scope.reading.dialect.name, part):
         return e.store.make(*e.parts(scope, node))
     return extract(e.store, part, e.value(scope, tree.arg(node, tree.EXPRESSION)))
@@ -63,6 +66,8 @@ def _extract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 def _interval(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     unit, amount = tree.arg(node, "unit"), node.args.get(tree.THIS)
     found = None
+    if unit is None and isinstance(amount, tree.Node) and scope.reading.dialect.name in ("duckdb", "postgres"):
+        found = interval_of_text(e.store, e.value(scope, amount))
     if isinstance(unit, c.Var) and isinstance(amount, tree.Node):
         found = make_interval(e.store, e.value(scope, amount), str(tree.this(unit)))
     return found if found is not None else e.store.make(*e.parts(scope, node))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.values.text_cases import in_letters, trimmed
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import ilike, like
-from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat, plain_digits, split_whole
+from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat, plain_digits
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import tree
@@ -67,24 +68,15 @@ def _trim(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """TRIM of both sides, also as one of each side."""
     if set(given(node)) - {tree.THIS, "position"}:
         return e.store.make(*e.parts(scope, node))
-    position, inside = str(node.args.get("position") or "BOTH").upper(), e.inside(scope, node)
-    turned = {"LEADING": "TRAILING", "TRAILING": "LEADING"}.get(position)
-    if inside.op == "trim" and inside.args[0] == turned:
-        return e.store.make("trim", "BOTH", *(arg for arg in inside.args[1:]))
-    return e.store.make("trim", position, inside)
+    position = str(node.args.get("position") or "BOTH").upper()
+    return trimmed(e.store, position, e.inside(scope, node))
 
 
 def _letters(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """LOWER and UPPER: blanks at the ends have no case, so that TRIM may come before or after."""
-    inside = e.inside(scope, node)
-    if set(given(node)) != {tree.THIS} or inside.op == node.key:
-        return inside if inside.op == node.key else e.store.make(*e.parts(scope, node))
-    if inside.op == "trim" and len(inside.args) == 2 and isinstance(inside.args[1], Formula):
-        return e.store.make("trim", inside.args[0], e.store.make(node.key, tree.THIS, inside.args[1]))
-    if inside.op == "splitpart" and (whole := split_whole(inside)) is not None:
-        changed = e.store.make(node.key, tree.THIS, whole)
-        return e.store.rebuild(inside, lambda part: changed if part is whole else part)
-    return e.store.make(node.key, tree.THIS, inside)
+    """LOWER and UPPER."""
+    if set(given(node)) != {tree.THIS}:
+        return e.store.make(*e.parts(scope, node))
+    return in_letters(e.store, node.key, e.inside(scope, node))
 
 
 def _regular_expression(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

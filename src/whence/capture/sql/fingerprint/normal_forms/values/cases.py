@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import conjuncts_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.filters import as_filter
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect, negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import (
     is_never_null,
@@ -31,7 +31,7 @@ def make_case(
 
     `is_known`: what is never NULL.
     """
-    if len(branches) == 1 and (extreme := _extreme_case(store, *branches[0], default)) is not None:
+    if len(branches) == 1 and (extreme := _extreme_case(store, *branches[0], default, is_known)) is not None:
         return extreme
     flat_branches = [*_flat_branches(store, branches)]
     if default.op != "case" and (ranges := case_of_ranges(store, flat_branches, default, is_known)) is not None:
@@ -128,17 +128,27 @@ def _is_null_with(value: Formula, source: Formula) -> bool:
     return value.op in STRICT and any(_is_null_with(part, source) for part in formulas_of(value))
 
 
-def _extreme_case(store: Formulas, condition: Formula, value: Formula, default: Formula) -> Formula | None:
+def _extreme_case(
+    store: Formulas, condition: Formula, value: Formula, default: Formula, is_known: Callable[[Formula], bool]
+) -> Formula | None:
     """`CASE WHEN a <= b THEN a ELSE b END`, for which `<` gives the same; LEAST or GREATEST if neither is ever NULL.
 
-    Numbers alone: texts that a collation holds equal may differ.
+    Only of values of which equal ones are the same: texts that a collation holds equal may differ. Where NULL is
+    neither, the condition is compared in its normal form: `8 < a` and `9 <= a` ask the same of whole numbers.
     """
-    is_numeric = any(map(is_number, (value, default)))
-    if condition.op not in ("lt", "lte") or set(condition.args) != {value, default} or not is_numeric:
+    if condition.op not in ("lt", "lte") or not are_ordered((value, default)):
         return None
-    if is_never_null(value) and is_never_null(default):
-        return store.make("least" if condition.args[0] is value else "greatest", store.make("set", value, default))
-    return store.make("case", store.make("lt", *condition.args), value, default)
+    is_pair = set(condition.args) == {value, default}
+    orders = ((value, default), (default, value)) if is_known(value) and is_known(default) else ()
+    for name, order in zip(("least", "greatest"), orders, strict=False):
+        if condition in [compare(store, operation, *order) for operation in ("lt", "lte")]:
+            return store.make(name, store.make("set", value, default))
+    return store.make("case", store.make("lt", *condition.args), value, default) if is_pair else None
+
+
+def are_ordered(values: Sequence[Formula]) -> bool:
+    """Whether values are compared as numbers or as moments, of which equal ones are the same."""
+    return any(map(is_number, values)) or all(type_of(value) in ("date", "timestamp") for value in values)
 
 
 def is_number(value: Formula) -> bool:

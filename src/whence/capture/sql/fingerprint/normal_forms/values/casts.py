@@ -9,6 +9,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_named, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _WITH_ZONE: Final = frozenset({"timestamptz", "timestamp with time zone"})
@@ -33,7 +34,17 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
         return day
     if name == "date" and value.op == "date_trunc" and type_of(formulas_of(value)[0]) in _MOMENTS:
         value = formulas_of(value)[0] if value.args[0] == "day" else value
+    if name == "date" and operation == "cast" and (found := _day_of_each(store, value, kind)) is not None:
+        return found
     return store.make(operation, value, kind)
+
+
+def _day_of_each(store: Formulas, value: Formula, kind: Formula) -> Formula | None:
+    """The day of the first moment that is not NULL as the first of their days."""
+    parts = formulas_of(value) if value.op == "coalesce" else []
+    if not parts or any(type_of(one) not in ("date", "timestamp") for one in parts):
+        return None
+    return make_coalesce(store, [cast_to(store, "cast", one, kind) for one in parts])
 
 
 def _in_utc(text: str) -> str:

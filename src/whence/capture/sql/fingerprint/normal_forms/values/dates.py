@@ -1,11 +1,11 @@
 """Dates and intervals that are written in several ways."""
 
+import re
 from calendar import monthrange
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import whole_interval
 from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make_date
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
@@ -14,6 +14,9 @@ from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, m
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _UNITS: Final = {"week": ("day", 7), "quarter": ("month", 3), "year": ("month", 12)}
+_SECONDS: Final = {"hour": 3_600, "minute": 60, "second": 1}
+_GREATER: Final = {"second": "minute", "minute": "hour"}
+"""The unit that has sixty of another one."""
 _PARTS: Final = {"dayofmonth": "day", "doy": "dayofyear", "dow": "dayofweek", "isodow": "isodow"}
 _DATE_PARTS: Final = frozenset({"year", "quarter", "month", "day"})
 _KEPT_PARTS: Final = {
@@ -34,7 +37,20 @@ def make_interval(store: Formulas, amount: Formula, unit: str) -> Formula | None
     if not text.removeprefix("-").isdigit() or name not in ("second", "minute", "hour", "day", "month", *_UNITS):
         return None
     name, factor = _UNITS.get(name, (name, 1))
-    return store.make("interval", int(text) * factor, name)
+    number = int(text) * factor
+    while name in _GREATER and number % 60 == 0 and number:
+        name, number = _GREATER[name], number // 60
+    return store.make("interval", number, name)
+
+
+def interval_of_text(store: Formulas, text: Formula) -> Formula | None:
+    """`INTERVAL '1 hour 30 minutes'`: an interval of hours, minutes and seconds that are written in one text."""
+    parts = str(text.args[0]).lower().split() if text.op == "string" else []
+    seconds = [_SECONDS.get(unit.removesuffix("s")) for unit in parts[1::2]]
+    if len(parts) % 2 or not parts or None in seconds or not all(re.fullmatch(r"\d{1,9}", one) for one in parts[::2]):
+        return None
+    total = sum(int(number) * (size or 0) for number, size in zip(parts[::2], seconds, strict=True))
+    return make_interval(store, store.make("number", str(total)), "second")
 
 
 def add_interval(store: Formulas, parts: Sequence[Formula]) -> Formula:
@@ -113,12 +129,24 @@ def month_of(store: Formulas, year: Formula, month: Formula, day: Formula) -> Fo
 
 
 def _month(store: Formulas, year: Formula, month: Formula, day: Formula) -> Formula | None:
-    match (year.op, *year.args, month.op, *month.args):
-        case ("extract", "year", Formula() as first, "extract", "month", Formula() as second) if (
-            first is second and integer_of(day) == 1 and type_of(first) in ("date", "timestamp")
+    unit, parts = _first_month(store, month)
+    match (year.op, *year.args, parts.op, *parts.args):
+        case ("extract", "year", Formula() as first, "extract", found, Formula() as second) if (
+            first is second and found == unit and integer_of(day) == 1 and type_of(first) in ("date", "timestamp")
         ):
-            return store.make("cast", truncated(store, "timestamptrunc", "month", first), store.make("type", "date"))
+            return store.make("cast", truncated(store, "timestamptrunc", unit, first), store.make("type", "date"))
     return None
+
+
+def _first_month(store: Formulas, month: Formula) -> tuple[str, Formula]:
+    """The unit whose first month a number is, and the part of a date: `3 * quarter(x) - 2` begins a quarter."""
+    terms = formulas_of(month) if month.op == "add" else []
+    if len(terms) == 2 and store.make("number", "-2") in terms:
+        (product,) = (one for one in terms if integer_of(one) != -2) if terms[0] is not terms[1] else (month,)
+        factors = formulas_of(product) if product.op == "mul" else []
+        if len(factors) == 2 and store.make("number", "3") in factors:
+            return "quarter", next(one for one in factors if integer_of(one) != 3)
+    return "month", month
 
 
 def last_day(store: Formulas, value: Formula) -> Formula | None:
@@ -127,34 +155,17 @@ def last_day(store: Formulas, value: Formula) -> Formula | None:
     return None if day is None else make_date(store, day.replace(day=monthrange(day.year, day.month)[1]))
 
 
-_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
-
-
-def trunc_test(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
-    """`date_trunc('month', d) = DATE '2024-02-01'` as the days of that month."""
-    for value, literal in ((left, right), (right, left)):
-        first, months = date_of(literal), _MONTHS.get(str(value.args[0])) if value.op == "date_trunc" else None
-        if operation != "eq" or first is None or months is None or first.year >= 9999:
-            continue
-        inside = formulas_of(value)[0]
-        is_first = first.day == 1 and (first.month - 1) % months == 0
-        if is_first and type_of(inside) in ("date", "timestamp"):
-            low, after = make_date(store, first), make_date(store, _add_months(first, months))
-            return connect(store, "and", [compare(store, "lte", low, inside), compare(store, "lt", inside, after)])
-    return None
-
-
 def _moved(day: date | None, amount: int, unit: str) -> date | None:
     """A day so many days or months later; None for other units, and outside of the years that Python knows."""
     if day is None or unit not in ("day", "month"):
         return None
     try:
-        return day + timedelta(days=amount) if unit == "day" else _add_months(day, amount)
+        return day + timedelta(days=amount) if unit == "day" else add_months(day, amount)
     except (OverflowError, ValueError):
         return None
 
 
-def _add_months(day: date, months: int) -> date:
+def add_months(day: date, months: int) -> date:
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
@@ -162,18 +173,6 @@ def _add_months(day: date, months: int) -> date:
 def part_of(part: str) -> str:
     """The name of a part of a date."""
     return _PARTS.get(part.lower(), part.lower())
-
-
-def year_test(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
-    """`year(d) = 2024` as the days of that year, if it is one of four digits."""
-    for value, number in ((left, right), (right, left)):
-        year = integer_of(number)
-        if operation == "eq" and value.op == "extract" and value.args[0] == "year" and year and 1000 <= year < 9999:
-            inside = value.args[1]
-            assert isinstance(inside, Formula)
-            first, after = (make_date(store, date(one, 1, 1)) for one in (year, year + 1))
-            return connect(store, "and", [compare(store, "lte", first, inside), compare(store, "lt", inside, after)])
-    return None
 
 
 def is_shared_part(dialect: str, part: str) -> bool:

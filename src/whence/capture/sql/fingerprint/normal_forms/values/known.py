@@ -7,7 +7,7 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, null_sources, null_tested
-from whence.capture.sql.fingerprint.normal_forms.values.cases import is_number, make_case, opposite_test
+from whence.capture.sql.fingerprint.normal_forms.values.cases import are_ordered, make_case, opposite_test
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _INSIDE = frozenset({"group", "limit", "sorted", "decorated"})
@@ -103,7 +103,9 @@ class _Known:
         if (opposite := opposite_test(self.store, inside[0], self.is_known)) is not None:
             made = make_case(self.store, [(opposite, inside[2])], inside[1])
             inside = formulas_of(made)
-        is_pair = inside[0].op == "lt" and set(inside[0].args) == set(inside[1:]) and any(map(is_number, inside[1:]))
+        if inside[0].op == "not" and self.is_known(formulas_of(inside[0])[0]):
+            return make_case(self.store, [(formulas_of(inside[0])[0], inside[2])], inside[1], self.is_known)
+        is_pair = inside[0].op == "lt" and set(inside[0].args) == set(inside[1:]) and are_ordered(inside[1:])
         if is_pair and all(map(self.is_known, inside[1:])):
             name = "least" if inside[0].args[0] is inside[1] else "greatest"
             return self._extreme(self.store.make(name, self.store.make("set", *inside[1:])))

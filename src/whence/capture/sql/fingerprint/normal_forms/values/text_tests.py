@@ -6,6 +6,7 @@ from typing import Final
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, negate
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import EXACT_TEXTS
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.values.text_cases import in_letters
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _PATTERN: Final = re.compile(r"(%?)([^%_\\\\]+)(%?)")
@@ -28,11 +29,13 @@ def like(store: Formulas, dialect: str, value: Formula, pattern: Formula) -> For
 
 
 def ilike(store: Formulas, dialect: str, value: Formula, pattern: Formula) -> Formula | None:
-    """ILIKE of a text without wildcards as a comparison without case."""
+    """ILIKE of ASCII letters and digits, with `%` at the ends, as LIKE of the text in small letters."""
     text = str(pattern.args[0]) if pattern.op == "string" and dialect in EXACT_TEXTS else ""
-    if not text.isascii() or not text or not text.isalnum():
+    if not text.isascii() or not re.fullmatch("%?[A-Za-z0-9]+%?", text):
         return None
-    return compare(store, "eq", store.make("lower", "this", value), store.make("string", text.lower()))
+    if dialect != "duckdb" and "%" in text:
+        return None
+    return like(store, dialect, in_letters(store, "lower", value), store.make("string", text.lower()))
 
 
 def prefix_test(store: Formulas, dialect: str, operation: str, left: Formula, right: Formula) -> Formula | None:
