@@ -117,6 +117,8 @@ def compose(events: Sequence[Any]) -> tuple[dict[str, set[str]], set[str]]:
 
 
 def _of_output(event: Any, output: Any, known: dict[Any, Any]) -> tuple[dict[str, set[str]], set[str]]:
+    if "schema" not in output["facets"]:
+        return {}, set()  # a frame without columns
     lineage = output["facets"].get("columnLineage", {})
     announced = {name for name, reason in reasons_of(event).items() if reason != "no_source"}
     sources: dict[str, set[str]] = {}
