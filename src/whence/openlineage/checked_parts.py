@@ -77,7 +77,7 @@ class _CheckedJob(msgspec.Struct, frozen=True):
 
 
 class _CheckedDatasets(msgspec.Struct, frozen=True):
-    """Likewise all inputs and outputs of an event: the reader's warnings about them depend on each other."""
+    """The same for all inputs and outputs of an event together, because the warnings of one depend on the others."""
 
     inputs: tuple[MaybeRaw, ...]
     outputs: tuple[MaybeRaw, ...]

@@ -18,8 +18,8 @@ log = logging.getLogger(__name__)
 
 BUDGET_SECONDS = 0.05
 _SLOW_CALLS, _QUICK_CALLS = 20, 4
-"""A hook that was over its budget so many times is switched off. So many calls within it make up for one over it: in a
-long job on a busy machine, some calls of each hook wait for the processor.
+"""A hook is switched off after this many calls over its budget. This many calls within the budget cancel one over it,
+because on a busy machine some calls of every hook wait for the processor.
 """
 
 Errors = dict[str, str]

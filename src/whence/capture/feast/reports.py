@@ -82,7 +82,7 @@ class _Building:
         )
 
     def _described(self, spec: Json) -> Json:
-        """What Feast knows of a view, for people: entities, sources, and how its features are made."""
+        """The facet `whence_feast` of a view: its entities, its sources, and how its features are computed."""
         sources = [object_at(spec, key) for key in ("batchSource", "streamSource")]
         members: Json = {
             "entities": [_entity(self.registry.entities.get(one, {}), one) for one in _entity_names(spec)],

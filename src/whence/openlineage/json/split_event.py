@@ -69,7 +69,7 @@ FacetTexts = tuple[tuple[str, bytes], ...]
 
 
 class DatasetKeys(msgspec.Struct, frozen=True, eq=True):
-    """An event's inputs and outputs, which most events of its job repeat. Hashable, to find what is known of them."""
+    """The inputs and outputs of an event, as the key of a cache: most events of a job repeat them."""
 
     inputs: tuple[PartKey, ...]
     outputs: tuple[PartKey, ...]
