@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from whence.api.http.response_types import All, One, PageOf, Rows
 from whence.model.sensitivity import GradeWord
-from whence.query.rendering.documents import Commit
+from whence.query.rendering.report_documents import Commit
 
 
 class Point(TypedDict):

@@ -7,7 +7,7 @@ from whence.api.http.response_types import Envelope
 from whence.govern.containment.documents import ContainmentPlanDocument
 from whence.govern.containment.rerun_documents import RerunPlanDocument
 from whence.govern.containment.rollback_documents import RollbackPointDocument
-from whence.query.rendering import documents
+from whence.query.rendering import documents, report_documents
 from whence.query.rendering.blast import Blast
 from whence.query.rendering.checks import CheckResults
 from whence.query.rendering.data_subject import PersonalData
@@ -21,11 +21,11 @@ ENVELOPES: dict[str, Any] = {
     "impact": Envelope[documents.Impact],
     "paths": Envelope[documents.Paths],
     "why-not": Envelope[documents.WhyNot],
-    "diff": Envelope[documents.Diff],
-    "history": Envelope[documents.History],
-    "runs": Envelope[documents.RunLineage],
+    "diff": Envelope[report_documents.Diff],
+    "history": Envelope[report_documents.History],
+    "runs": Envelope[report_documents.RunLineage],
     "search": Envelope[documents.Found],
-    "measurements": Envelope[documents.Measurements],
+    "measurements": Envelope[report_documents.Measurements],
     "check-results": Envelope[CheckResults],
     "versions": Envelope[VersionsOfDataset],
     "containment": Envelope[ContainmentPlanDocument],

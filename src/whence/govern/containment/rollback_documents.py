@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from whence.govern.containment.rollback import RollbackPoint, TrustedRun, runs_of
 from whence.model.names import DatasetName, RunName
 from whence.query.answers.instants import iso
-from whence.query.rendering import documents
+from whence.query.rendering import report_documents
 from whence.query.rendering.listings import Whole
 from whence.query.rendering.reports import commit_document
 from whence.query.runs.commits import Commit
@@ -31,7 +31,7 @@ class TrustedRunDocument(TypedDict):
     job: str
     dataset: str
     written_at: str
-    commit: documents.Commit | None
+    commit: report_documents.Commit | None
     version: str | None
     reads: list[str]
     origins: list[str]

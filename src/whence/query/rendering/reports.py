@@ -11,7 +11,7 @@ from whence.query.history.schemas import ColumnChange
 from whence.query.questions.impact import Affected, Counts, Impact, LastRun
 from whence.query.questions.measurements import Measurement
 from whence.query.questions.why_not import WhyNot
-from whence.query.rendering import documents
+from whence.query.rendering import documents, report_documents
 from whence.query.rendering.answers import Json, event_document, path_document, run_document, transformation_document
 from whence.query.runs.commits import Commit
 from whence.query.runs.run_lineage import AnswerRun, Handover, RunLineage
@@ -67,7 +67,7 @@ def last_run_document(run: LastRun) -> documents.LastRun:
     return {"run": str(run.name), "state": run.state.name, "state_at": iso(run.state_at), "started_at": started}
 
 
-def measurement_document(one: Measurement) -> documents.Measurement:
+def measurement_document(one: Measurement) -> report_documents.Measurement:
     """A measurement."""
     return {
         "time": iso(one.time),
@@ -92,7 +92,7 @@ def runs_head(found: RunLineage) -> Json:
     }
 
 
-def answer_run_document(one: AnswerRun) -> documents.RunReached:
+def answer_run_document(one: AnswerRun) -> report_documents.RunReached:
     """A run upstream or downstream."""
     commit = one.commit
     return {
@@ -108,12 +108,12 @@ def answer_run_document(one: AnswerRun) -> documents.RunReached:
     }
 
 
-def commit_document(commit: Commit) -> documents.Commit:
+def commit_document(commit: Commit) -> report_documents.Commit:
     """The location of source code."""
     return {"version": commit.version, "url": commit.url, "branch": commit.branch}
 
 
-def handover_document(one: Handover) -> documents.Handover:
+def handover_document(one: Handover) -> report_documents.Handover:
     """A dataset that one run wrote and another run read."""
     return {"writer": str(one.writer), "reader": str(one.reader), "dataset": str(one.dataset), "at": iso(one.at)}
 
@@ -137,7 +137,7 @@ def version_key(one: LineageVersion | SchemaVersion) -> tuple[int, str, str, str
             return (-one.first_seen, "schema", str(one.dataset), "" if one.event is None else one.event.key)
 
 
-def version_document(one: LineageVersion | SchemaVersion) -> documents.Version:
+def version_document(one: LineageVersion | SchemaVersion) -> report_documents.Version:
     """A version of either kind."""
     match one:
         case LineageVersion():
@@ -168,9 +168,9 @@ def version_document(one: LineageVersion | SchemaVersion) -> documents.Version:
             }
 
 
-def _changes(one: LineageVersion) -> Iterator[tuple[documents.ChangeKind, EdgeChange]]:
+def _changes(one: LineageVersion) -> Iterator[tuple[report_documents.ChangeKind, EdgeChange]]:
     changes = one.changes
-    several: tuple[tuple[documents.ChangeKind, tuple[EdgeChange, ...]], ...] = (
+    several: tuple[tuple[report_documents.ChangeKind, tuple[EdgeChange, ...]], ...] = (
         ("added", changes.added),
         ("removed", changes.removed),
         ("changed", changes.changed),
@@ -179,7 +179,7 @@ def _changes(one: LineageVersion) -> Iterator[tuple[documents.ChangeKind, EdgeCh
         yield from ((word, change) for change in some)
 
 
-def edge_change_document(word: documents.ChangeKind, one: EdgeChange) -> documents.Change:
+def edge_change_document(word: report_documents.ChangeKind, one: EdgeChange) -> report_documents.Change:
     """An edge that was added, removed or changed."""
     return {
         "change": word,
@@ -193,9 +193,9 @@ def edge_change_document(word: documents.ChangeKind, one: EdgeChange) -> documen
     }
 
 
-def column_change_document(one: ColumnChange) -> documents.Change:
+def column_change_document(one: ColumnChange) -> report_documents.Change:
     """A column that was added or removed, or has another type."""
-    word: documents.ChangeKind = "added" if one.before is None else "removed" if one.after is None else "changed"
+    word: report_documents.ChangeKind = "added" if one.before is None else "removed" if one.after is None else "changed"
     return {
         "change": word,
         "what": "column",
@@ -208,7 +208,7 @@ def column_change_document(one: ColumnChange) -> documents.Change:
     }
 
 
-def diff_head(found: Diff, changes: Iterable[documents.Change]) -> Json:
+def diff_head(found: Diff, changes: Iterable[report_documents.Change]) -> Json:
     """The head of a diff: the counts."""
     counts: dict[str, dict[str, int]] = {}
     for one in changes:
@@ -221,7 +221,7 @@ def diff_head(found: Diff, changes: Iterable[documents.Change]) -> Json:
     }
 
 
-def changes_of(found: Diff) -> list[documents.Change]:
+def changes_of(found: Diff) -> list[report_documents.Change]:
     """All changes as one list: nodes by name, columns whose type changed, then edges by their ends."""
     nodes = [
         *(node_change_document("added", str(node), kind(node)) for node in found.added),
@@ -232,14 +232,14 @@ def changes_of(found: Diff) -> list[documents.Change]:
     return [*sorted(nodes, key=change_key), *sorted(edges, key=change_key)]
 
 
-def change_key(one: documents.Change) -> tuple[str, ...]:
+def change_key(one: report_documents.Change) -> tuple[str, ...]:
     """The sort key of changes: nodes before edges."""
     if one["what"] == "edge":
         return ("~edge", str(one["target"]), str(one["source"]), str(one["owner"]), one["change"])
     return (one["what"], str(one["node"]), one["change"])
 
 
-def node_change_document(word: documents.ChangeKind, node: str, what: str) -> documents.Change:
+def node_change_document(word: report_documents.ChangeKind, node: str, what: str) -> report_documents.Change:
     """A dataset, field or job that was added or removed."""
     return {
         "change": word,
@@ -253,14 +253,14 @@ def node_change_document(word: documents.ChangeKind, node: str, what: str) -> do
     }
 
 
-def _retyped(one: Retyped) -> documents.Change:
+def _retyped(one: Retyped) -> report_documents.Change:
     changed = node_change_document("changed", str(one.field), "field")
-    before: list[documents.FieldType] = [{"type": one.before}]
-    after: list[documents.FieldType] = [{"type": one.after}]
+    before: list[report_documents.FieldType] = [{"type": one.before}]
+    after: list[report_documents.FieldType] = [{"type": one.after}]
     return {**changed, "before": before, "after": after}
 
 
-def _words(found: Diff) -> Iterable[tuple[documents.ChangeKind, tuple[EdgeChange, ...]]]:
+def _words(found: Diff) -> Iterable[tuple[report_documents.ChangeKind, tuple[EdgeChange, ...]]]:
     return (("added", found.edges.added), ("removed", found.edges.removed), ("changed", found.edges.changed))
 
 

@@ -42,7 +42,7 @@ from whence.model.graph import (
     TextMatches,
 )
 from whence.model.ids import Kind, kind_of, node_id
-from whence.model.names import DatasetName, FieldName, Node
+from whence.model.names import DatasetName, Node
 from whence.openlineage.facets.assertions import ChecksPage
 from whence.query.answers.overfetch import until_enough
 from whence.query.visibility.adjacency import VisibleAdjacency
@@ -51,6 +51,7 @@ from whence.query.visibility.facets import PLAIN, shown_facet, shown_schema
 from whence.query.visibility.pseudonyms import Pseudonyms
 from whence.query.visibility.run_reports import find_visible_ids, show_last_runs, show_measurements
 from whence.query.visibility.visible_ids import QuestionGraph, VisibleIds
+from whence.query.visibility.visible_rows import show_edge, show_field, show_set_edge, show_span
 
 Named = TypeVar("Named", Hit, TextMatch)
 
@@ -131,7 +132,7 @@ class VisibleGraph:
         """All fields; hidden ones as pseudonyms."""
         rows = self._graph.fields(self.visible_ids.real(dataset_ids).values())
         self.visible_ids.meet(id_ for row in rows for id_ in row[:2])
-        return sorted(self._field(row) for row in rows)
+        return sorted(show_field(self.visible_ids, row) for row in rows)
 
     def groups(self, dataset_ids: Iterable[int]) -> Mapping[int, tuple[DatasetName, ...]]:
         """A visible name represents the group before a hidden one."""
@@ -202,7 +203,7 @@ class VisibleGraph:
         """All edges, between names and pseudonyms; none of sets that nothing visible led to."""
         edges = self._graph.content([id_ for id_ in set_ids if id_ in self._owners])
         self.visible_ids.meet(id_ for edge in edges for id_ in edge[1:5])
-        return [self._set_edge(edge) for edge in self.expressions.of_sets(edges, self._owners)]
+        return [show_set_edge(self.visible_ids, edge) for edge in self.expressions.of_sets(edges, self._owners)]
 
     def writers(self, touches: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
         """All runs; those of hidden jobs as pseudonyms."""
@@ -227,7 +228,7 @@ class VisibleGraph:
         rows = self._graph.spans(self.visible_ids.real(owner_ids).values())
         self._meet_all(id_ for row in rows for id_ in (row.owner_id, row.statement_id))
         self._versions |= {row.version: row.owner_id for row in rows}
-        return sorted(self._span(row) for row in rows)
+        return sorted(show_span(self.visible_ids, row) for row in rows)
 
     def versions(self, ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
         """The sets of versions read so far."""
@@ -357,37 +358,7 @@ class VisibleGraph:
         self.visible_ids.meet(id_ for row in rows for id_ in row[:5])
         self.expressions.judge(rows, hop)
         self._owners |= {row.set_id: row.owner_id for row in rows}
-        return [self._edge(row, hop) for row in rows]
-
-    def _edge(self, row: EdgeRow, hop: Hop) -> EdgeRow:
-        shown = self.visible_ids.shown
-        return row._replace(
-            near_id=shown(row.near_id),
-            far_id=shown(row.far_id),
-            near_dataset_id=shown(row.near_dataset_id),
-            far_dataset_id=shown(row.far_dataset_id),
-            owner_id=shown(row.owner_id),
-            description=self.expressions.of_row(row, hop),
-        )
-
-    def _set_edge(self, edge: SetEdge) -> SetEdge:
-        shown = self.visible_ids.shown
-        return edge._replace(
-            source_id=shown(edge.source_id),
-            target_id=shown(edge.target_id),
-            source_dataset_id=shown(edge.source_dataset_id),
-            target_dataset_id=shown(edge.target_dataset_id),
-        )
-
-    def _field(self, row: FieldRow) -> FieldRow:
-        name = self.visible_ids.names[row.id]
-        assert isinstance(name, FieldName)
-        return FieldRow(self.visible_ids.shown(row.dataset_id), node_id(name), name.field)
-
-    def _span(self, row: SpanRow) -> SpanRow:
-        # A statement is a run or an event; an event's id reveals nothing and is no node's id.
-        statement = self.visible_ids.shown(row.statement_id) or row.statement_id
-        return row._replace(owner_id=self.visible_ids.shown(row.owner_id), statement_id=statement)
+        return [show_edge(self.visible_ids, row, self.expressions.of_row(row, hop)) for row in rows]
 
     def _facet(self, row: FacetRow | HeldFacetRow) -> str | None:
         return shown_facet(row.name, row.payload, partial(self._known_field, row.subject_id))

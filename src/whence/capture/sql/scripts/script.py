@@ -1,27 +1,16 @@
 """A script: each statement by itself, with the session state between them."""
 
 import re
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from whence.capture.sql.dialects.dialects import Dialect, dialect_of
+from whence.capture.sql.dialects.dialects import dialect_of
 from whence.capture.sql.dialects.functions import words
-from whence.capture.sql.lineage import (
-    Budget,
-    Edge,
-    ScriptLineage,
-    Span,
-    StatementLineage,
-    Status,
-    Table,
-    Unknown,
-    UnknownReason,
-)
+from whence.capture.sql.lineage import Budget, Edge, ScriptLineage, Span, StatementLineage, Table, Unknown
 from whence.capture.sql.names.catalog import Catalog, DeclaredTable, Session
 from whence.capture.sql.provenance.confidence import PROCEDURAL
-from whence.capture.sql.provenance.flows import NOTHING, Flow, merge_flows
-from whence.capture.sql.provenance.relations import STAR, Output, Relation
+from whence.capture.sql.provenance.flows import NOTHING, merge_flows
+from whence.capture.sql.provenance.relations import Output
 from whence.capture.sql.queries.queries import query
 from whence.capture.sql.queries.reading import BudgetSpentError, Reading
 from whence.capture.sql.queries.scopes import Scope
@@ -35,12 +24,13 @@ from whence.capture.sql.scripts.commands import (
 from whence.capture.sql.scripts.dynamic import into_variables, run_text, split_returning, store_result
 from whence.capture.sql.scripts.observer import Observer
 from whence.capture.sql.scripts.procedures import split_script
+from whence.capture.sql.scripts.results import apply_loops, finish_statement
 from whence.capture.sql.scripts.search_path import read_use
-from whence.capture.sql.scripts.temporary_tables import TemporaryTableFolding
+from whence.capture.sql.scripts.state import Script, open_reading
 from whence.capture.sql.statements.cursors import current_row_flow, read_cursor
 from whence.capture.sql.statements.definitions import declared_columns
 from whence.capture.sql.statements.moves import Effects, edges_of_moves
-from whence.capture.sql.statements.statements import NoStatementError, read_statement, returned_rows
+from whence.capture.sql.statements.statements import NoStatementError, read_statement
 from whence.capture.sql.statements.variables import (
     QUERY_ASSIGNMENT,
     assign,
@@ -59,28 +49,6 @@ _NO_DATA = words("open close fetch deallocate call print return raise raiserror 
 
 _CONTROLS = ("DECLA", "FETCH", "OPEN ", "SET @")
 """The first words of statements about cursors outside of procedures."""
-
-
-@dataclass(slots=True)
-class Script:
-    """The state of reading one script."""
-
-    text: str
-    dialect: Dialect
-    budget: Budget
-    session: Session
-    folding: TemporaryTableFolding = field(default_factory=TemporaryTableFolding)
-    texts: dict[str, str] = field(default_factory=dict)
-    """Variables that hold a literal text, for dynamic SQL."""
-    variables: dict[str, Output] = field(default_factory=dict)
-    """Variables and records, with their current values."""
-    statements: list[StatementLineage] = field(default_factory=list)
-    loops: dict[str, Flow] = field(default_factory=dict)
-    """The influences on the rows of loops, by the name of their record."""
-    cursors: dict[str, Relation] = field(default_factory=dict)
-    """The queries of cursors, by their names."""
-    procedural: bool = False
-    observer: Observer | None = None
 
 
 def read_script(
@@ -136,9 +104,9 @@ def _read_piece(script: Script, piece: Piece) -> None:
         _store_query_value(script, piece, queried, span)
         return
     if piece.procedural or piece.text[:5].upper() in _CONTROLS:
-        reading = _reading(script, piece)
+        reading = open_reading(script, piece)
         if (effects := _control(script, reading, piece)) is not None:
-            script.statements.append(_finish_statement(script, piece, effects, reading, span, None))
+            script.statements.append(finish_statement(script, piece, effects, reading, span, None))
             return
     if _run_literal(script, piece, span):
         return
@@ -173,11 +141,11 @@ def _control(script: Script, reading: Reading, piece: Piece) -> Effects | None:
 
 def _read_condition(script: Script, piece: Piece, parsed: Parsed, span: Span) -> None:
     """Read the queries of a control-flow condition. They read tables and move nothing."""
-    reading = _reading(script, piece)
+    reading = open_reading(script, piece)
     effects = Effects("if", unread=parsed.error is not None)
     for node in parsed.nodes:
         effects.reads |= query(node, Scope(reading)).reads
-    script.statements.append(_finish_statement(script, piece, effects, reading, span, parsed.error))
+    script.statements.append(finish_statement(script, piece, effects, reading, span, parsed.error))
 
 
 def _learn_variables(script: Script, piece: Piece) -> None:
@@ -189,16 +157,18 @@ def _learn_variables(script: Script, piece: Piece) -> None:
     if table is not None:
         nodes = parse(f"CREATE TABLE x {table[1]}", script.dialect, script.budget).nodes
         columns = [
-            declared_columns(_reading(script, piece), tree.this(node)) for node in nodes if isinstance(node, c.Create)
+            declared_columns(open_reading(script, piece), tree.this(node))
+            for node in nodes
+            if isinstance(node, c.Create)
         ]
         script.session.declared[Table((table[0],))] = DeclaredTable(columns[0] if columns else None, temporary=True)
 
 
 def _record_failure(script: Script, piece: Piece, parsed: Parsed, span: Span) -> None:
     """Record a statement without a tree: read its text, else report a failure, unless it is procedural."""
-    effects = read_by_text(_reading(script, piece), piece.text)
+    effects = read_by_text(open_reading(script, piece), piece.text)
     if effects is not None:
-        script.statements.append(_finish_statement(script, piece, effects, _reading(script, piece), span, None))
+        script.statements.append(finish_statement(script, piece, effects, open_reading(script, piece), span, None))
         return
     kind = _verb(piece.text)
     has_no_data = not has_data_verbs(piece.text, script.dialect)
@@ -209,23 +179,10 @@ def _record_failure(script: Script, piece: Piece, parsed: Parsed, span: Span) ->
     script.statements.append(StatementLineage(kind, span, "failed", unknowns=unknowns, error=parsed.error))
 
 
-def _reading(script: Script, piece: Piece) -> Reading:
-    deadline = time.thread_time() + script.budget.seconds
-    reading = Reading(script.dialect, script.session, deadline, query, _unsupported, piece.procedural, script.variables)
-    reading.loops = script.loops
-    reading.meanings = script.observer.meanings() if script.observer is not None else None
-    reading.inner = lambda node, scope: returned_rows(reading, node, scope)
-    return reading
-
-
-def _unsupported(node: tree.Node, scope: Scope) -> Relation:
-    raise NotImplementedError
-
-
 def _read_node(
     script: Script, piece: Piece, node: tree.Node, span: Span, returned: Sequence[str] = ()
 ) -> StatementLineage:
-    reading = _reading(script, piece)
+    reading = open_reading(script, piece)
     try:
         effects = read_by_text(reading, piece.text) if _is_text(node) else None
         effects = effects or (assign(reading, node) if isinstance(node, c.Set | c.Declare) else None)
@@ -245,12 +202,12 @@ def _read_node(
         reading.report("budget_spent", node.key)
     except Exception as failure:  # lineage never breaks the caller's job (promise 6)
         effects, error = Effects(node.key), f"could not be read: {type(failure).__name__}: {failure}"
-    _apply_loops(reading, effects, current_row_flow(script.cursors, piece.text) if script.cursors else NOTHING)
+    apply_loops(reading, effects, current_row_flow(script.cursors, piece.text) if script.cursors else NOTHING)
     if returned:
         store_result(reading, effects, returned)
     if piece.record is not None:
         _keep_record(script, piece.record, effects)
-    return _finish_statement(script, piece, effects, reading, span, error, node=node)
+    return finish_statement(script, piece, effects, reading, span, error, node=node)
 
 
 def _is_text(node: tree.Node) -> bool:
@@ -279,13 +236,13 @@ def _keep_record(script: Script, name: str, effects: Effects) -> None:
 
 def _store_query_value(script: Script, piece: Piece, queried: re.Match[str], span: Span) -> None:
     """Set a variable to the value of a query."""
-    reading = _reading(script, piece)
+    reading = open_reading(script, piece)
     effects = Effects("set")
     for node in parse(query_text(queried), script.dialect, script.budget).nodes:
         relation = query(node, Scope(reading))
         store_query_value(reading, queried.group("name").lower(), relation)
         effects.reads |= relation.reads
-    script.statements.append(_finish_statement(script, piece, effects, reading, span, None))
+    script.statements.append(finish_statement(script, piece, effects, reading, span, None))
 
 
 def _add_nested(effects: Effects, reading: Reading) -> None:
@@ -305,93 +262,13 @@ def _run_literal(script: Script, piece: Piece, span: Span) -> bool:
     text = executed_text(piece.text, script.texts)
     if text is None:
         return False
-    reading = _reading(script, piece)
+    reading = open_reading(script, piece)
     effects = run_text(reading, text, script.budget)
     if names := into_variables(piece.text):
         store_result(reading, effects, names)
-    _apply_loops(reading, effects)
-    script.statements.append(_finish_statement(script, piece, effects, reading, span, None, dynamic=True))
+    apply_loops(reading, effects)
+    script.statements.append(finish_statement(script, piece, effects, reading, span, None, dynamic=True))
     return True
-
-
-def _apply_loops(reading: Reading, effects: Effects, current: Flow = NOTHING) -> None:
-    """The influences on a loop's or cursor's rows also influence the statements that use its record."""
-    loop_flow = merge_flows(reading.used_loops, current)
-    for move in effects.moves if loop_flow else ():
-        move.rows = merge_flows(move.rows, loop_flow)
-
-
-def _finish_statement(
-    script: Script,
-    piece: Piece,
-    effects: Effects,
-    reading: Reading,
-    span: Span,
-    error: str | None,
-    dynamic: bool = False,
-    node: tree.Node | None = None,
-) -> StatementLineage:
-    if script.observer is not None:
-        script.observer.record(node, piece.text, effects, reading, span)
-    temporary = {table for table in _tables(effects) if script.session.is_temporary(table)}
-    if piece.procedural:
-        effects.emptied = []  # it may be in a branch or a handler that does not run
-    script.folding.add_statement(effects, temporary)
-    factor = PROCEDURAL if piece.procedural or dynamic else 1.0
-    edges = edges_of_moves(effects.moves, script.dialect.parser, factor)
-    if len(edges) > script.budget.edges:
-        edges, error = edges[: script.budget.edges], f"more than {script.budget.edges:,} edges"
-        reading.report("budget_spent", effects.kind)
-    for table in _unexpanded(effects):
-        reading.report("star_not_expanded", str(table))
-    if effects.unread:
-        reading.report("dynamic_sql", effects.kind)
-    unknowns = tuple(_locate_unknown(script, span, reason, name) for reason, name in reading.unknowns)
-    status = _status(effects, bool(edges), error, bool(unknowns))
-    reads = tuple(sorted(effects.reads | reading.inner_reads | _sources(effects), key=str))
-    return StatementLineage(effects.kind, span, status, reads, tuple(effects.writes), edges, unknowns, error)
-
-
-def _status(effects: Effects, found: bool, error: str | None, unknowns: bool) -> Status:
-    if error and not found and not effects.writes:
-        return "failed"
-    if error or unknowns:
-        return "partial"
-    return "opaque" if effects.opaque else "parsed"
-
-
-def _unexpanded(effects: Effects) -> Iterator[Table]:
-    """The tables with unknown columns where a star, or a whole row, was written."""
-    for move in effects.moves:
-        for flow in () if move.copied else (move.rows, *(column.flow for column in move.columns)):
-            yield from (leaf.home.table for leaf in flow if leaf.name == STAR)
-
-
-def _tables(effects: Effects) -> set[Table]:
-    return {
-        *effects.reads,
-        *effects.writes,
-        *(move.target for move in effects.moves),
-        *(new for _, new in effects.renames),
-    }
-
-
-def _sources(effects: Effects) -> set[Table]:
-    """The source tables of the moves."""
-    flows = (flow for move in effects.moves for flow in (move.rows, *(column.flow for column in move.columns)))
-    homes = {id(leaf.home): leaf.home for flow in flows for leaf in flow}
-    return {home.table for home in homes.values()}
-
-
-def _locate_unknown(script: Script, span: Span, reason: UnknownReason, name: str) -> Unknown:
-    """An unknown at the position of its name in the statement; else at the statement's position."""
-    last = name.rpartition(".")[2]
-    match = re.compile(rf"(?<![\w$]){re.escape(last)}(?![\w$])", re.IGNORECASE).search(
-        script.text, span.start, span.end
-    )
-    if match is None:
-        return Unknown(reason, name, span)
-    return Unknown(reason, name, span_of(script.text, match.start(), match.end()))
 
 
 def _verb(text: str) -> str:

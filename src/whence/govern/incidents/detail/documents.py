@@ -21,7 +21,7 @@ from whence.model.access import Viewer
 from whence.model.records.incidents import ActText
 from whence.model.traits import Traits
 from whence.query.answers.instants import iso
-from whence.query.rendering import documents
+from whence.query.rendering import report_documents
 from whence.query.rendering.diagnosis import PossibleCauseOfSymptom, cause_document
 from whence.query.rendering.reports import commit_document
 
@@ -50,7 +50,7 @@ class IncidentLastGood(TypedDict):
     run: str
     job: str
     time: str
-    commit: documents.Commit | None
+    commit: report_documents.Commit | None
 
 
 class IncidentRollback(TypedDict):
@@ -61,7 +61,7 @@ class IncidentRollback(TypedDict):
     run: str
     job: str
     time: str
-    commit: documents.Commit | None
+    commit: report_documents.Commit | None
     version: str | None
     checked: bool
     hidden: int
