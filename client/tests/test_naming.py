@@ -7,7 +7,7 @@ from openlineage.client.naming import dataset as official
 from whence.openlineage.names.naming import normalise
 
 from whence_client.events.datasets import Dataset
-from whence_client.naming import name_file, name_table, name_table_of_url, name_topic
+from whence_client.naming import name_file, name_table, name_table_of_jdbc, name_table_of_url, name_topic
 
 FILES = {
     "s3a://lake//raw/users/": ("s3://lake", "raw/users"),
@@ -104,6 +104,57 @@ def test_tables_of_a_url(url: str, table: str) -> None:
     found = name_table_of_url(url, table)
     assert found.key == URLS[url, table]
     assert found.key == _normal(found.key)
+
+
+JDBC = {
+    ("jdbc:sqlserver://db;databaseName=shop;user=u;password=pw", "orders"): ("mssql://db:1433", "shop.dbo.orders"),
+    ("jdbc:sqlserver://db\\PROD:1444;database=shop", "[sales].[orders]"): ("mssql://db:1444", "shop.sales.orders"),
+    ("jdbc:sqlserver://;serverName=db;databaseName=shop", "orders"): ("mssql://db:1433", "shop.dbo.orders"),
+    ("jdbc:sqlserver://[::1]:1433;databaseName=shop", "orders"): ("mssql://[::1]:1433", "shop.dbo.orders"),
+    ("jdbc:jtds:sqlserver://db:1433/shop;user=u", "orders"): ("mssql://db:1433", "shop.dbo.orders"),
+    ("jdbc:oracle:thin:@//db:1522/shop", "HR.EMP"): ("oracle://db:1522", "shop.HR.EMP"),
+    ("jdbc:oracle:thin:scott/tiger@db:1521:SHOP", "EMP"): ("oracle://db:1521", "SHOP.EMP"),
+    (
+        "jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=a)(PORT=1523))(ADDRESS=(HOST=b)(PORT=1521))"
+        "(CONNECT_DATA=(SERVICE_NAME=shop)))",
+        "EMP",
+    ): ("oracle://a:1523", "shop.EMP"),
+    ("jdbc:db2://db:50001/SHOP:user=u;password=pw;", "S.T"): ("db2://db:50001", "SHOP.S.T"),
+    ("jdbc:derby:memory:shop;create=true;user=app;password=hunter2", "T"): ("derby://localhost", "memory:shop.T"),
+    ("jdbc:derby://db:1527/shop;create=true", "T"): ("derby://db:1527", "shop.T"),
+    ("jdbc:postgresql://u:p@a:5433,b:5432/shop?ssl=true", "orders"): ("postgres://a:5433", "shop.public.orders"),
+    ("jdbc:postgresql://db/shop", '"Sales"."Orders"'): ("postgres://db:5432", "shop.Sales.Orders"),
+    ("jdbc:postgresql:shop", "orders"): ("postgres://localhost:5432", "shop.public.orders"),
+    ("jdbc:mysql:loadbalance://a:3306,b:3306/shop?user=u", "`orders`"): ("mysql://a:3306", "shop.orders"),
+    ("jdbc:redshift:iam://c.x.eu-west-1.redshift.amazonaws.com:5439/dev", "t"): (
+        "redshift://c.x.eu-west-1.redshift.amazonaws.com:5439",
+        "dev.public.t",
+    ),
+    ("jdbc:snowflake://org-acct.snowflakecomputing.com/?db=D&schema=S&warehouse=w", "T"): (
+        "snowflake://org-acct",
+        "D.S.T",
+    ),
+    ("jdbc:hive2://db:10000/shop;ssl=true", "t"): ("hive://db:10000", "shop.t"),
+    ("jdbc:trino://db:8443/hive/web?SSL=true", "t"): ("trino://db:8443", "hive.web.t"),
+    ("jdbc:teradata://db/DATABASE=sales,DBS_PORT=1026", "t"): ("teradata://db:1026", "sales.t"),
+    ("jdbc:bigquery://https://www.googleapis.com/bigquery/v2:443;ProjectId=p;DefaultDataset=d", "t"): (
+        "bigquery",
+        "p.d.t",
+    ),
+    ("jdbc:sqlite:/data/crm.db", "t"): ("sqlite:///data/crm.db", "t"),
+}
+
+
+@pytest.mark.parametrize(("url", "table"), JDBC)
+def test_tables_of_a_jdbc_url(url: str, table: str) -> None:
+    found = name_table_of_jdbc(url, table)
+    assert found is not None
+    assert found.key == JDBC[url, table]
+
+
+@pytest.mark.parametrize("url", ["jdbc:oracle:thin:@shop_high", "nonsense", "jdbc:sqlserver://;databaseName=shop", ""])
+def test_a_jdbc_url_without_a_server_names_nothing(url: str) -> None:
+    assert name_table_of_jdbc(url, "orders") is None
 
 
 def _normal(key: tuple[str, str]) -> tuple[str, str]:

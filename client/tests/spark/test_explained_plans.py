@@ -59,7 +59,7 @@ def test_a_name_may_have_any_character() -> None:
 def test_a_line_break_in_a_literal_does_not_end_an_operator() -> None:
     found = lineage("Project [concat(first\n+ second, status#3) AS s#20]", "Filter (amount#2 > 1)")
     assert sources(found, "s") == ({"status"}, set())
-    assert {one.source.field for one in found.influences} == {"amount"}
+    assert {one.source.field for one in found.influences.edges} == {"amount"}
 
 
 def test_a_python_function_is_announced_by_the_id_of_its_result() -> None:

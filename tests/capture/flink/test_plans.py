@@ -137,7 +137,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "no options of it": {},
     "path is relative": {"connector": "filesystem", "path": "orders"},
     "not one topic": {"connector": "kafka", "topic": "a;b", "properties.bootstrap.servers": "k:9092"},
-    "its url": {"connector": "jdbc", "url": "jdbc:oracle:thin:@db:1521/shop", "table-name": "t"},
+    "its url": {"connector": "jdbc", "url": "jdbc:oracle:thin:@shop_high", "table-name": "t"},
     "no table with its host": {"connector": "mysql-cdc", "hostname": "db"},
 }
 

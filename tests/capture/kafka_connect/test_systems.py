@@ -98,7 +98,7 @@ def test_the_other_end_is_named_as_other_captures_name_it(
         ("FileStreamSink", "orders", {}),  # the console
         ("FileStreamSink", "orders", {"file": "out.txt"}),
         (SINK, "orders", JDBC | UNKNOWN),
-        (SINK, "orders", {"connection.url": "jdbc:sqlserver://db;databaseName=shop"}),
+        (SINK, "orders", {"connection.url": "jdbc:oracle:thin:@shop_high"}),
         (SOURCE, "pg-orders", JDBC | {"topic.prefix": "pg-"}),  # a prefix alone names no table
         (SOURCE, "sums", JDBC | {"topic.prefix": "sums", "query": "SELECT 1"}),
         (S3, "orders", {"s3.bucket.name": "lake"} | UNKNOWN),

@@ -10,6 +10,7 @@ from whence_client.events.datasets import Dataset
 from whence_client.events.ids import run_id
 from whence_client.events.runs import RunRef
 from whence_client.naming.files import PathLike, name_file
+from whence_client.naming.jdbc import name_table_of_jdbc
 from whence_client.naming.tables import name_table, name_table_of_url, name_topic
 
 
@@ -39,6 +40,10 @@ class Naming:
     def table_of_url(self, url: str, table: str, *, schema: str = "") -> Dataset:
         """The dataset of a table of the database at a URL."""
         return name_table_of_url(url, table, schema=schema)
+
+    def table_of_jdbc(self, url: str, table: str) -> Dataset | None:
+        """The dataset of a table of the database behind a JDBC URL; None if its form is not known."""
+        return name_table_of_jdbc(url, table)
 
     def topic(self, bootstrap: str, topic: str) -> Dataset:
         """The dataset of a Kafka topic."""

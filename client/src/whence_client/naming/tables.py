@@ -94,8 +94,8 @@ def name_table_of_url(url: str, table: str, *, schema: str = "") -> Dataset:
         database = (host, *database)
     catalog, inner, *_ = (*database, "", "")
     if system in _TWO_PARTS:
-        return name_table(system, _qualify(table, (schema or catalog,)), host=host, port=port)
-    parts = _qualify(table, (catalog, schema or inner or _SCHEMAS.get(system, "")))
+        return name_table(system, qualify_table(table, (schema or catalog,)), host=host, port=port)
+    parts = qualify_table(table, (catalog, schema or inner or _SCHEMAS.get(system, "")))
     region = host.split(".")[1] if host.startswith("athena.") else ""
     return name_table(system, parts, host=host, port=port, account=host, region=region)
 
@@ -124,16 +124,17 @@ def _namespace(system: str, host: str, port: int | None, account: str, region: s
 
 def _name_embedded(system: str, path: str, table: str, schema: str) -> Dataset:
     if system == "sqlite":
-        return name_table(system, _qualify(table, (schema,)), path=path)
+        return name_table(system, qualify_table(table, (schema,)), path=path)
     catalog = os.path.splitext(os.path.basename(path))[0] if path and path != ":memory:" else "memory"
-    return name_table(system, _qualify(table, (catalog, schema or "main")), path=path)
+    return name_table(system, qualify_table(table, (catalog, schema or "main")), path=path)
 
 
 def _file(path: str) -> str:
     return ":memory:" if path in ("", ":memory:") else name_file(path).name
 
 
-def _qualify(table: str, defaults: Sequence[str]) -> tuple[str, ...]:
+def qualify_table(table: str, defaults: Sequence[str]) -> tuple[str, ...]:
+    """The parts of a name, with those that are missing of `defaults` before them."""
     parts = tuple(table.split("."))
     missing = max(0, len(defaults) + 1 - len(parts))
     return (*defaults[:missing], *parts)

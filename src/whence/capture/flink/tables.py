@@ -6,7 +6,7 @@ from whence.capture.members import object_at, objects_at, text_at
 from whence.errors import ArtifactError
 from whence.openlineage.json.wire import Json
 from whence_client.events.datasets import Dataset
-from whence_client.naming import name_file, name_table, name_table_of_url, name_topic
+from whence_client.naming import name_file, name_table, name_table_of_jdbc, name_topic
 from whence_client.naming.files import is_location
 
 NOWHERE = frozenset(("blackhole", "datagen", "print"))
@@ -57,10 +57,11 @@ def _topic(options: Options) -> Dataset:
 
 
 def _jdbc(options: Options) -> Dataset:
-    url, table = options.get("url", "").removeprefix("jdbc:"), options.get("table-name", "")
-    if "://" not in url or not table:
+    url, table = options.get("url", ""), options.get("table-name", "")
+    named = name_table_of_jdbc(url, table) if table else None
+    if named is None:
         raise ArtifactError("", "its url is of a form that is not known")
-    return name_table_of_url(url, table)
+    return named
 
 
 def _changes(system: str) -> Callable[[Options], Dataset]:

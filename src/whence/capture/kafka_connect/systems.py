@@ -53,10 +53,8 @@ def _read_table(record: ConnectorRecord, topic: str, naming: Naming) -> Found:
 
 
 def _table(record: ConnectorRecord, table: str, naming: Naming) -> Found:
-    url = record.settings.get("connection.url", "").removeprefix("jdbc:")
-    if "://" not in url or ";" in url:
-        return "its connection.url is of a form that is not known"
-    return naming.table_of_url(url, table.replace('"', "").replace("`", ""))
+    named = naming.table_of_jdbc(record.settings.get("connection.url", ""), table)
+    return named or "its connection.url is of a form that is not known"
 
 
 def _changes(system: str, default: int, parts: int) -> Callable[[ConnectorRecord, str, Naming], Found]:

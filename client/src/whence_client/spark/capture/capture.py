@@ -21,13 +21,13 @@ from whence_client.spark.capture.events import (
     query_events,
     stream_events,
 )
-from whence_client.spark.capture.reading import read_query
+from whence_client.spark.capture.reading import SET_VARIABLE, is_analyzed, read_queries
 from whence_client.spark.capture.runs import JobRuns
 from whence_client.spark.capture.streams import read_stream
 from whence_client.spark.capture.worker import Worker
 from whence_client.spark.ml.events import model_events, model_target
 from whence_client.spark.ml.models import Models
-from whence_client.spark.plan.lineage import known_columns
+from whence_client.spark.plan.lineage import copied_columns, known_columns, set_variables
 from whence_client.spark.plan.relations import Context
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ class SparkCapture:
         self._runs = JobRuns(run)
         self.models = Models()
         self._known: OrderedDict[int, Column] = OrderedDict()
+        self._variables: dict[str, Column] = {}
         self._last: tuple[str, tuple[str, ...]] = ("", ())
         self._streams: dict[str, tuple[Query, Execution]] = {}
         self._has_ended = False
@@ -128,7 +129,7 @@ class SparkCapture:
 
     def context(self, query: Query) -> Context:
         """What the plan of a query refers to."""
-        return Context(query.leaves, self._known, query.expansions, self.models.computed)
+        return Context(query.leaves, self._known, query.expansions, self.models.computed, self._variables)
 
     def emit_model(self, saved: SavedModel, began: datetime, ended: datetime) -> None:
         """Report that a model was saved."""
@@ -159,8 +160,15 @@ class SparkCapture:
         self._session.emit(application_events(self._application, START, began), capture=NAME)
 
     def _record(self, action: str, execution: Any, began: datetime, ended: datetime, error: Any) -> None:
-        query = read_query(action, execution)
-        if query is None:
+        if error is not None and not is_analyzed(execution):
+            return
+        for query in read_queries(action, execution):
+            self.remember(copied_columns(query.plan, query.rdds, self._known))
+            self._report(query, began, ended, error)
+
+    def _report(self, query: Query, began: datetime, ended: datetime, error: Any) -> None:
+        if query.command == SET_VARIABLE:
+            self._variables.update(set_variables(query.plan, self.context(query)))
             return
         if query.target is None:
             self._remember_query(query)

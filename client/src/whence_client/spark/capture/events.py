@@ -12,7 +12,7 @@ from whence_client.events.runs import COMPLETE, FAIL, RUNNING, START, RunRef, er
 from whence_client.lineage.columns import Dataset
 from whence_client.lineage.facets import lineage_facets
 from whence_client.spark.plan.lineage import Lineage, read_lineage, read_row_changes
-from whence_client.spark.plan.trees import expression_id, trees_in
+from whence_client.spark.plan.trees import expression_id, nodes_of, trees_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -138,7 +138,7 @@ def input_datasets(query: Query) -> Iterator[EventDataset]:
     """The datasets that the plan reads, each once, with the columns that the plan sees of them."""
     symlinks = dict(query.symlinks)
     seen: set[Dataset] = set()
-    for node in _nodes(query.plan):
+    for node in nodes_of(query.plan):
         number = _first_id(node)
         leaf = query.leaves.get(number) if number is not None and not node["num-children"] else None
         for dataset in leaf if isinstance(leaf, tuple) else ():
@@ -156,7 +156,7 @@ def output_dataset(query: Query, target: Target, lineage: Lineage | None) -> Eve
         facets["lifecycleStateChange"] = _lifecycle(target)
     fields: tuple[Field, ...] = ()
     if lineage is not None:
-        facets.update(lineage_facets(lineage.columns, lineage.influences))
+        facets.update(lineage_facets(lineage.columns, lineage.influences.edges))
         fields = _output_fields(query, target, lineage)
     made = _dataset(target.dataset, fields, target.symlink)
     return EventDataset(
@@ -247,15 +247,6 @@ def _type_of(type_: Any) -> tuple[str, str, tuple[Field, ...]]:
     if kind == "map":
         return f"map<{_type_of(type_.get('keyType'))[0]},{_type_of(type_.get('valueType'))[0]}>", "", ()
     return kind, "", ()
-
-
-def _nodes(plan: Any) -> Iterator[Any]:
-    """All nodes of a plan: of subqueries, and of the plans in its fields, too."""
-    waiting = [plan]
-    while waiting:
-        tree = waiting.pop()
-        yield from tree
-        waiting.extend(one for node in tree for value in node.values() for one in trees_in(value))
 
 
 def _first_id(node: Any) -> int | None:

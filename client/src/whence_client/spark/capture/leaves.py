@@ -105,6 +105,11 @@ def _logical_rdd(leaf: Any, session: Any) -> LeafName:
     return LeafName(LEFT_THE_ENGINE)
 
 
+def _local_relation(leaf: Any, session: Any) -> LeafName:
+    """Rows in the plan itself: VALUES of a statement have a place in its text; others are of the driver, as pandas."""
+    return LeafName(LEFT_THE_ENGINE if read_option(leaf.origin().sqlText()) is None else NO_SOURCE)
+
+
 _READERS: dict[str, Callable[[Any, Any], LeafName]] = {
     "LogicalRelation": _logical_relation,
     "LogicalRelationWithTable": _logical_relation,
@@ -113,5 +118,6 @@ _READERS: dict[str, Callable[[Any, Any], LeafName]] = {
     "DataSourceV2ScanRelation": _scan_relation,
     "StreamingRelation": _streaming_relation,
     "StreamingRelationV2": _streaming_relation_v2,
+    "LocalRelation": _local_relation,
     "LogicalRDD": _logical_rdd,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whence_client.spark.capture.leaves import read_leaf
@@ -26,7 +26,13 @@ MOST_CHARACTERS = 32_000_000
 KEPT_ACTIONS = frozenset(("localCheckpoint", "checkpoint"))
 """Actions without a target whose result later plans refer to by expression ids."""
 
-_SILENT_LEAVES = frozenset(("LocalRelation", "Range", "OneRowRelation", "CTERelationRef", "UnionLoopRef"))
+SET_VARIABLE = "SetVariable"
+"""The command that sets variables, to which later plans refer by name."""
+
+_SEVERAL = "multi-commands"
+"""The action of `FROM … INSERT … INSERT …`."""
+
+_SILENT_LEAVES = frozenset(("Range", "OneRowRelation", "CTERelationRef", "UnionLoopRef"))
 
 
 @dataclass
@@ -36,27 +42,53 @@ class _Leaves:
     leaves: dict[int, Leaf] = field(default_factory=dict)
     symlinks: dict[Dataset, Dataset] = field(default_factory=dict)
     expansions: dict[int, Any] = field(default_factory=dict)
+    rdds: dict[int, int] = field(default_factory=dict)
 
 
-def read_query(action: str, execution: Any) -> Query | None:
-    """The record of a query execution; None if it is a command that moves no data."""
-    plan = execution.analyzed()
+def is_analyzed(execution: Any) -> bool:
+    """Whether a query that failed was a plan at all: what names no table, or no column of one, reads and writes
+    nothing.
+    """
+    return read_option(execution.tracker().phases().get("analysis")) is not None
+
+
+def read_queries(action: str, execution: Any) -> Iterator[Query]:
+    """The records of a query execution: none of a command that moves no data, one of each INSERT of several."""
+    plan, session = execution.analyzed(), call(execution, "sparkSession")
+    is_several = action == _SEVERAL and class_name(plan) == "Union"
+    for command in read_sequence(plan.children()) if is_several else (plan,):
+        found = _read_command(action, command, session)
+        if found is not None:
+            # What each of several wrote is not known apart: their plan is run as one.
+            rows, size = _written(execution) if found.target and found.plan and not is_several else (-1, -1)
+            if not _is_skipped(command, rows):
+                yield replace(found, rows=rows, size=size)
+
+
+def _is_skipped(command: Any, rows: int) -> bool:
+    """Whether a command left alone what exists. Where it makes a table, another command writes the rows."""
+    mode = call(command, "mode")
+    if mode is None or str(mode.toString()) != "Ignore":
+        return False
+    return rows == 0 or class_name(command) in ("CreateDataSourceTableAsSelectCommand", "SaveAsV1TableCommand")
+
+
+def _read_command(action: str, plan: Any, session: Any) -> Query | None:
     command = class_name(plan)
-    session = call(execution, "sparkSession")
     if command in CHANGES:
         target = CHANGES[command](plan, session)
         return Query(action, command, [], target=target, sql=read_sql(plan)) if target else None
     if command not in WRITES:
-        return read_plan(action, "", plan, session, None) if action in KEPT_ACTIONS else None
+        is_kept = action in KEPT_ACTIONS or command == SET_VARIABLE
+        return read_plan(action, command if command == SET_VARIABLE else "", plan, session, None) if is_kept else None
     target = WRITES[command](plan, session)
     if target is None:
         return None
-    rows, size = _written(execution)
     read = plan if command in ROW_CHANGES else _query_of(plan)
     if read is None:
         return None
     query = read_plan(action, command, read, session, target)
-    return Query(**{**vars(query), "rows": rows, "size": size, "sql": read_sql(plan)})
+    return replace(query, sql=read_sql(plan))
 
 
 def read_plan(action: str, command: str, plan: Any, session: Any, target: Target | None) -> Query:
@@ -80,6 +112,7 @@ def read_plan(action: str, command: str, plan: Any, session: Any, target: Target
         target,
         symlinks=tuple(found.symlinks.items()),
         schema=tuple(_schema_of(plan)) if target else (),
+        rdds=found.rdds,
     )
 
 
@@ -110,6 +143,8 @@ def _read_leaves(plan: Any, tree: Tree, session: Any, found: _Leaves) -> None:
             continue
         named = read_leaf(leaf, session)
         found.leaves[number] = named.leaf
+        if kind(node) == "LogicalRDD":
+            found.rdds[number] = leaf.rdd().id()
         if named.symlink and isinstance(named.leaf, tuple):
             found.symlinks[named.leaf[0]] = named.symlink
     if any(kind(node) == "Expand" and not node.get("projections") for node in tree):

@@ -41,6 +41,7 @@ class Query:
     `action` is Spark's name of what was called (`save`, `command`, `localCheckpoint`), `command` the class of the plan.
     `plan` is the query's plan, or for commands over several plans the command's. `rows` and `size` (bytes) are what was
     written, -1 if Spark has no count. `schema` are the query's columns with their types, as Spark writes them in JSON.
+    `rdds` are the numbers of the RDDs that leaves are, by the expression id of their first attribute.
     """
 
     action: str
@@ -54,6 +55,7 @@ class Query:
     size: int = -1
     sql: str = ""
     schema: tuple[tuple[str, Any], ...] = ()
+    rdds: Mapping[int, int] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """The record as JSON."""
@@ -75,6 +77,7 @@ def read_document(document: Mapping[str, Any]) -> Query:
         size=document["size"],
         sql=document["sql"],
         schema=tuple((str(name), type_) for name, type_ in document.get("schema", ())),
+        rdds={int(number): rdd for number, rdd in document.get("rdds", {}).items()},
     )
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from whence_client.lineage.columns import Dataset
-from whence_client.naming import name_file, name_table_of_url, name_topic
+from whence_client.naming import name_file, name_table_of_jdbc, name_topic
 from whence_client.spark.capture.scala import call, class_name, read_map, read_option, read_sequence
 
 if TYPE_CHECKING:
@@ -29,10 +29,11 @@ def name_paths(paths: Iterable[str]) -> tuple[Dataset, ...]:
 
 
 def name_jdbc(url: str, table: str) -> Dataset | None:
-    """The table behind a JDBC URL. None for a query in the place of a table."""
+    """The table behind a JDBC URL. None for a query in the place of a table, or a URL that names no server."""
     if not table or re.search(r"[\s(]", table.strip()):
         return None
-    return _plain(name_table_of_url(url[len("jdbc:") :] if url.startswith("jdbc:") else url, table.replace('"', "")))
+    named = name_table_of_jdbc(url, table)
+    return _plain(named) if named else None
 
 
 def name_kafka(servers: str, topics: str) -> tuple[Dataset, ...]:

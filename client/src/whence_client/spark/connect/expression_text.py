@@ -273,7 +273,8 @@ class _Reader:
         plan = self._next_subquery()
         if plan is None:
             raise ValueError("a subquery of the plan has no text")
-        return make_node("PlanExpression", [], plan=plan)
+        asks_for_rows = found is not None and "exists#" in found[0]
+        return make_node("Exists" if asks_for_rows else "PlanExpression", [], plan=plan)
 
     def _call(self) -> Tree:
         found = _CALL.match(self._text, self._at)

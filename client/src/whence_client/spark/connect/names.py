@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from whence_client.lineage.columns import LEFT_THE_ENGINE, NO_SOURCE, NOT_CAPTURED, Dataset
-from whence_client.naming import name_file, name_table_of_url, name_topic
+from whence_client.naming import name_file, name_table_of_jdbc, name_topic
 from whence_client.naming.files import is_location
 from whence_client.spark.capture.records import Target
 from whence_client.spark.connect.commands import SQL, find_reads
@@ -126,7 +126,8 @@ def name_options(format_: str, options: Mapping[str, str]) -> tuple[Dataset, ...
         table, url = lower.get("dbtable", ""), lower.get("url", "")
         if not url or not table or re.search(r"[\s(]", table.strip()):
             return ()
-        return (_plain(name_table_of_url(url[len("jdbc:") :] if url.startswith("jdbc:") else url, table)),)
+        named = name_table_of_jdbc(url, table)
+        return (_plain(named),) if named else ()
     topics = lower.get("topic") or lower.get("subscribe") or ""
     if format_.lower() == "kafka" and topics:
         servers = lower.get("kafka.bootstrap.servers", "")

@@ -87,7 +87,7 @@ class Models:
         columns = {one.name: relation.column(index) for index, one in enumerate(relation.output)}
         fitted.names = tuple(name for name in names if name in columns)
         fitted.fields = {name: transform((columns[name],), AGGREGATION) for name in fitted.names}
-        fitted.rows = relation.influences
+        fitted.rows = relation.influences.edges
 
     def note_columns(self, numbers: Iterable[int], models: Sequence[Fitted], *, is_exact: bool) -> None:
         """Keep who computed the columns with these expression ids."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-from whence_client.lineage.columns import EMPTY, Column, Dataset, Edges
+from whence_client.lineage.columns import EMPTY, Column, Dataset, unknown
+from whence_client.spark.plan.influences import NO_INFLUENCES, Influences
 from whence_client.spark.plan.trees import expression_id, trees_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 Leaf = Union["tuple[Dataset, ...]", str]
 """What a leaf of a plan reads: datasets with the same columns (paths), or the reason why it has none."""
@@ -38,7 +41,7 @@ class Relation:
 
     output: tuple[Attribute, ...]
     columns: Mapping[int, Column]
-    influences: Edges = frozenset()
+    influences: Influences = NO_INFLUENCES
 
     def column(self, index: int) -> Column:
         """The column at a position."""
@@ -54,3 +57,19 @@ def attributes_of(value: Any) -> tuple[Attribute, ...]:
     """The attributes that a field of a node lists, or that its named expressions define."""
     found = ((expression_id(tree[0]), str(tree[0].get("name", ""))) for tree in trees_in(value))
     return tuple(Attribute(number, name) for number, name in found if number is not None)
+
+
+def rows_of(relations: Iterable[Relation]) -> Influences:
+    """What chose, grouped or ordered the rows of several relations."""
+    return reduce(operator.or_, (one.influences for one in relations), NO_INFLUENCES)
+
+
+def passed_columns(output: Iterable[Attribute], children: list[Relation], reason: str) -> dict[int, Column]:
+    """The columns that an operator passes on, by id; what it adds has no sources, for this reason."""
+    columns = all_columns(children)
+    return {one.id: columns.get(one.id, unknown(reason)) for one in output}
+
+
+def all_columns(children: list[Relation]) -> dict[int, Column]:
+    """The columns of all children, by id."""
+    return {number: column for child in children for number, column in child.columns.items()}

@@ -5,7 +5,7 @@ A class without a rule here is a function of all its children, which is what mos
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Callable
 
 from whence_client.lineage.columns import (
@@ -177,9 +177,33 @@ def _name_of_field(type_: Any, ordinal: Any) -> str:
     return ""
 
 
+def _with_field(node: Node, children: list[Column], scope: Scope) -> Column:
+    return replace(children[-1], type=("set", node.get("name")))
+
+
+def _drop_field(node: Node, children: list[Column], scope: Scope) -> Column:
+    return Column(type=("drop", node.get("name")))
+
+
+def _update_fields(node: Node, children: list[Column], scope: Scope) -> Column:
+    """A struct with fields set or dropped, one after the other. Where names are not known, all values stay."""
+    struct, *changes = children
+    named = [(*change.type, change) for change in changes if isinstance(change.type, tuple) and change.type[1]]
+    if not struct.fields or len(named) < len(changes):
+        return transform(children)
+    fields = dict(struct.fields)
+    for what, name, value in named:
+        fields.pop(name, None)
+        if what == "set":
+            fields[name] = value
+    return replace(transform(fields.values()), fields=fields)
+
+
 def _subquery(node: Node, scope: Scope) -> Column:
     # The children are the outer columns that the subquery refers to; its plan has them where they are used.
-    return merge(scope.read_subquery(tree, scope.columns) for tree in trees_in(node["plan"]))
+    found = merge(scope.read_subquery(tree, scope.columns) for tree in trees_in(node["plan"]))
+    # EXISTS asks whether there is a row, whatever is in it.
+    return Column(indirect=found.indirect, reasons=found.reasons) if kind(node) == "Exists" else found
 
 
 _RULES: dict[str, Rule] = {
@@ -217,6 +241,10 @@ _RULES: dict[str, Rule] = {
     "ArrayFilter": _filtered,
     "CreateNamedStruct": _named_struct,
     "GetStructField": _struct_field,
+    "WithField": _with_field,
+    "DropField": _drop_field,
+    "UpdateFields": _update_fields,
+    "VariableReference": _attribute,
 }
 
 _MASKING = frozenset(

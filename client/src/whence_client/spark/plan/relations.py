@@ -14,25 +14,47 @@ from whence_client.lineage.columns import (
     LEFT_THE_ENGINE,
     NO_SOURCE,
     NOT_CAPTURED,
-    OPAQUE_FUNCTION,
-    SAME,
     SORT,
     Column,
-    Edge,
-    Edges,
-    add_reason,
-    influence,
     merge,
     read_column,
     transform,
     unknown,
 )
-from whence_client.spark.plan.attributes import Attribute, Computed, Leaf, Relation, attributes_of
+from whence_client.spark.plan.attributes import (
+    Attribute,
+    Computed,
+    Leaf,
+    Relation,
+    all_columns,
+    attributes_of,
+    passed_columns,
+    rows_of,
+)
 from whence_client.spark.plan.expressions import Scope, read_expression, read_expressions
-from whence_client.spark.plan.trees import Node, Tree, expression_id, fold, kind, object_name, subtrees, trees_in
+from whence_client.spark.plan.generated_rows import (
+    read_expand,
+    read_generate,
+    read_merge_rows,
+    read_serialize,
+    read_whole_frame,
+)
+from whence_client.spark.plan.influences import chosen_by
+from whence_client.spark.plan.trees import (
+    Node,
+    Tree,
+    expression_id,
+    fold,
+    has_default_value,
+    kind,
+    object_name,
+    subtree,
+    trees_in,
+    variable_name,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True)
@@ -49,8 +71,12 @@ class Context:
     known: Mapping[int, Column] = field(default_factory=dict)
     expansions: Mapping[int, Any] = field(default_factory=dict)
     find_computed: Callable[[int], Computed | None] = lambda _: None
+    variables: Mapping[str, Column] = field(default_factory=dict)
+    """The session's variables as they were set, by name in small letters."""
     shared: dict[int, Relation] = field(default_factory=dict)
     """The common table expressions so far, by id."""
+    loops: dict[int, Relation] = field(default_factory=dict)
+    """The rows of recursive ones so far, by id."""
 
     def scope(self, *relations: Relation, outer: Mapping[int, Column] | None = None) -> Scope:
         """The scope of the expressions of an operator over these relations."""
@@ -60,7 +86,10 @@ class Context:
         return Scope(columns, self.find_attribute, self.read_subquery)
 
     def find_attribute(self, node: Node) -> Column:
-        """An attribute that no child of its operator has."""
+        """An attribute that no child of its operator has, or a variable."""
+        if kind(node) == "VariableReference":
+            found = self.variables.get(variable_name(node))
+            return found or (EMPTY if has_default_value(node) else unknown(LEFT_THE_ENGINE))
         number = expression_id(node)
         found = self.known.get(number) if number is not None else None
         return unknown(NOT_CAPTURED) if found is None else found
@@ -69,7 +98,7 @@ class Context:
         """The value of a subquery: its columns as values, and what chose its rows as conditions of the value."""
         relation = read_relation(tree, self, outer)
         value = merge(relation.values)
-        return Column(value.direct, value.indirect | relation.influences, value.reasons)
+        return relation.influences.decide(Column(value.direct, value.indirect, value.reasons))
 
 
 Rule = Callable[[Node, "list[Relation]", Context, "Mapping[int, Column]"], Relation]
@@ -79,16 +108,14 @@ def read_relation(tree: Tree, context: Context, outer: Mapping[int, Column] | No
     """The columns of a plan. `outer` are the columns that a subquery may refer to."""
 
     def rule(node: Node, children: list[Relation]) -> Relation:
+        if kind(node) == "UnionLoop":
+            return _union_loop(node, children[0], subtree(tree, node, 1), context, outer or {})
         found = _RULES.get(kind(node))
         if found:
             return found(node, children, context, outer or {})
         return _leaf(node, context) if not children else _other(node, children, context)
 
     return fold(tree, rule)
-
-
-def _rows(children: Iterable[Relation]) -> Edges:
-    return frozenset().union(*(child.influences for child in children))
 
 
 def _scope(children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Scope:
@@ -111,29 +138,29 @@ def _named(
 
 def _project(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
     named = list(_named(node["projectList"], _scope(children, context, outer), context.find_computed))
-    return Relation(tuple(one for one, _ in named), {one.id: column for one, column in named}, _rows(children))
+    return Relation(tuple(one for one, _ in named), {one.id: column for one, column in named}, rows_of(children))
 
 
 def _aggregate(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
     scope = _scope(children, context, outer)
     named = list(_named(node["aggregateExpressions"], scope))
-    keys = influence(read_expressions(node["groupingExpressions"], scope), GROUP_BY)
-    return Relation(tuple(one for one, _ in named), {one.id: column for one, column in named}, _rows(children) | keys)
+    keys = chosen_by(read_expressions(node["groupingExpressions"], scope), GROUP_BY)
+    return Relation(tuple(one for one, _ in named), {one.id: column for one, column in named}, rows_of(children) | keys)
 
 
 def _window(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
     named = list(_named(node["windowExpressions"], _scope(children, context, outer)))
     added = {one.id: column for one, column in named}
     return Relation(
-        (*children[0].output, *(one for one, _ in named)), {**children[0].columns, **added}, _rows(children)
+        (*children[0].output, *(one for one, _ in named)), {**children[0].columns, **added}, rows_of(children)
     )
 
 
 def _condition(subtype: str, *fields: str) -> Rule:
     def rule(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
         scope = _scope(children, context, outer)
-        edges = influence((one for name in fields for one in read_expressions(node.get(name), scope)), subtype)
-        return Relation(children[0].output, children[0].columns, _rows(children) | edges)
+        chosen = chosen_by((one for name in fields for one in read_expressions(node.get(name), scope)), subtype)
+        return Relation(children[0].output, children[0].columns, rows_of(children) | chosen)
 
     return rule
 
@@ -142,7 +169,7 @@ def _join(node: Node, children: list[Relation], context: Context, outer: Mapping
     left, right = children[0], children[-1]
     scope = _scope(children, context, outer)
     conditions = [one for name in _JOIN_FIELDS for one in read_expressions(node.get(name), scope)]
-    rows = _rows(children) | influence(conditions, JOIN)
+    rows = rows_of(children) | chosen_by(conditions, JOIN)
     kind_of_join = object_name(node.get("joinType"))
     if kind_of_join in ("LeftSemi", "LeftAnti"):
         return Relation(left.output, left.columns, rows)
@@ -170,17 +197,17 @@ def _union(node: Node, children: list[Relation], context: Context, outer: Mappin
         one.id: merge(child.column(index) for child in children if index < len(child.output))
         for index, one in enumerate(output)
     }
-    return Relation(output, columns, _rows(children))
+    return Relation(output, columns, rows_of(children))
 
 
 def _set_operation(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
-    compared = influence((one for child in children for one in child.values), FILTER)
-    return Relation(children[0].output, children[0].columns, _rows(children) | compared)
+    compared = chosen_by((one for child in children for one in child.values), FILTER)
+    return Relation(children[0].output, children[0].columns, rows_of(children) | compared)
 
 
 def _distinct(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
     (child,) = children
-    return Relation(child.output, child.columns, child.influences | influence(child.values, GROUP_BY))
+    return Relation(child.output, child.columns, child.influences | chosen_by(child.values, GROUP_BY))
 
 
 def _deduplicate(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
@@ -190,83 +217,8 @@ def _deduplicate(node: Node, children: list[Relation], context: Context, outer: 
         number: column if number in keys else transform((column,), AGGREGATION, step="first({})")
         for number, column in child.columns.items()
     }
-    grouped = influence((child.columns[number] for number in keys if number in child.columns), GROUP_BY)
+    grouped = chosen_by((child.columns[number] for number in keys if number in child.columns), GROUP_BY)
     return Relation(child.output, columns, child.influences | grouped)
-
-
-def _generate(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
-    (child,) = children
-    scope = _scope(children, context, outer)
-    made = attributes_of(node.get("generatorOutput"))
-    generator = next(trees_in(node["generator"]))
-    columns = _generated(generator, len(made), scope)
-    added = {one.id: column for one, column in zip(made, columns)}
-    return Relation((*child.output, *made), {**child.columns, **added}, child.influences)
-
-
-def _generated(generator: Tree, width: int, scope: Scope) -> list[Column]:
-    if kind(generator[0]) == "Stack" and width:
-        values = [read_expression(tree, scope) for tree in subtrees(generator)[1:]]  # after the number of rows
-        return [merge(values[index::width]) for index in range(width)]
-    return [transform((read_expression(generator, scope),), step=SAME)] * width
-
-
-def _expand(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
-    output = attributes_of(node["output"])
-    projections = node.get("projections") or (context.expansions.get(output[0].id) if output else None)
-    if not projections:
-        return Relation(output, _passed(output, children, NOT_CAPTURED), _rows(children))
-    scope = _scope(children, context, outer)
-    rows = [read_expressions(one, scope) for one in projections]
-    columns = {one.id: merge(row[index] for row in rows) for index, one in enumerate(output)}
-    return Relation(output, columns, _rows(children))
-
-
-def _merge_rows(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
-    """The rows of a MERGE of Spark 3.5 and newer: each instruction assigns a value to each column."""
-    scope = _scope(children, context, outer)
-    rows: set[Edge] = set(_rows(children))
-    values: list[list[Column]] = []
-    for instruction in (one for name in _INSTRUCTIONS for one in trees_in(node.get(name))):
-        parts = [read_expression(tree, scope) for tree in subtrees(instruction)]
-        rows |= influence((parts[one] for one in _indices(instruction[0], "condition")), FILTER)
-        made = (_indices(instruction[0], name) for name in ("output", "otherOutput"))
-        values += [[parts[one] for one in indices] for indices in made if indices]
-    output = attributes_of(node["output"])
-    columns = {one.id: merge(row[index] for row in values if index < len(row)) for index, one in enumerate(output)}
-    return Relation(output, columns, frozenset(rows))
-
-
-_INSTRUCTIONS = ("matchedInstructions", "notMatchedInstructions", "notMatchedBySourceInstructions")
-
-
-def _indices(node: Node, name: str) -> list[int]:
-    found = node.get(name)
-    return [found] if isinstance(found, int) else [one for one in found or () if isinstance(one, int)]
-
-
-def _whole_frame(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
-    """A function over whole frames or groups: each output column may use every argument."""
-    scope = _scope(children, context, outer)
-    name = next((one for one in _FRAME_FUNCTIONS if one in node), "")
-    arguments = read_expressions(node.get(name), scope) or [one for child in children for one in child.values]
-    made = add_reason(transform(arguments), OPAQUE_FUNCTION)
-    keys = influence(
-        (one for field_ in _FRAME_KEYS for one in read_expressions(node.get(field_), scope)),
-        JOIN if len(children) > 1 else GROUP_BY,
-    )
-    output = attributes_of(node.get("output") or node.get("outputAttrs") or node.get("outputObjAttr"))
-    return Relation(output, dict.fromkeys((one.id for one in output), made), _rows(children) | keys)
-
-
-_FRAME_FUNCTIONS = ("functionExpr", "func", "function")
-_FRAME_KEYS = ("groupingAttributes", "groupingExprs")
-
-
-def _serialize(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
-    made = merge(children[0].values)
-    output = attributes_of(node.get("serializer"))
-    return Relation(output, dict.fromkeys((one.id for one in output), made), _rows(children))
 
 
 def _cte_definition(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
@@ -275,12 +227,36 @@ def _cte_definition(node: Node, children: list[Relation], context: Context, oute
 
 
 def _cte_reference(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
+    return _reference(node, context.shared.get(int(node.get("cteId", -1))))
+
+
+def _reference(node: Node, found: Relation | None) -> Relation:
     output = attributes_of(node["output"])
-    found = context.shared.get(int(node.get("cteId", -1)))
     if found is None:
-        return Relation(output, _passed(output, [], NOT_CAPTURED))
+        return Relation(output, passed_columns(output, [], NOT_CAPTURED))
     columns = {one.id: found.column(index) for index, one in enumerate(output) if index < len(found.output)}
     return Relation(output, columns, found.influences)
+
+
+def _union_loop(node: Node, first: Relation, step: Tree, context: Context, outer: Mapping[int, Column]) -> Relation:
+    """The rows of a recursive query: what it begins with, and what its step makes of the rows so far, until that adds
+    no source.
+    """
+    numbers = [int(one["id"]) for one in node.get("outputAttrIds") or ()] or [one.id for one in first.output]
+    output = tuple(Attribute(number, one.name) for number, one in zip(numbers, first.output))
+    begun = Relation(output, dict(zip(numbers, first.values)), first.influences)
+    rows, sources = begun, -1
+    while (found := sum(len(one.influences) for one in rows.values)) > sources:
+        sources = found
+        context.loops[int(node["id"])] = rows
+        rows = _union(node, [begun, read_relation(step, context, outer)], context, outer)
+    return rows
+
+
+def _union_loop_reference(
+    node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]
+) -> Relation:
+    return _reference(node, context.loops.get(int(node["loopId"])))
 
 
 def _with_cte(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
@@ -291,22 +267,13 @@ def _other(node: Node, children: list[Relation], context: Context) -> Relation:
     """An operator without a rule: what it passes on is known, what it adds is not."""
     listed = attributes_of(node.get("output"))
     if not listed:
-        return Relation(children[0].output, _all_columns(children), _rows(children))
-    return Relation(listed, _passed(listed, children, NOT_CAPTURED), _rows(children))
-
-
-def _passed(output: Iterable[Attribute], children: list[Relation], reason: str) -> dict[int, Column]:
-    columns = _all_columns(children)
-    return {one.id: columns.get(one.id, unknown(reason)) for one in output}
-
-
-def _all_columns(children: list[Relation]) -> dict[int, Column]:
-    return {number: column for child in children for number, column in child.columns.items()}
+        return Relation(children[0].output, all_columns(children), rows_of(children))
+    return Relation(listed, passed_columns(listed, children, NOT_CAPTURED), rows_of(children))
 
 
 def _attach_sequence(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
     (made,) = attributes_of(node.get("sequenceAttr"))
-    return Relation((made, *children[0].output), {**children[0].columns, made.id: EMPTY}, _rows(children))
+    return Relation((made, *children[0].output), {**children[0].columns, made.id: EMPTY}, rows_of(children))
 
 
 def _leaf(node: Node, context: Context) -> Relation:
@@ -346,9 +313,9 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("Except", "Intersect"), _set_operation),
     "Distinct": _distinct,
     **dict.fromkeys(("Deduplicate", "DeduplicateWithinWatermark"), _deduplicate),
-    "Generate": _generate,
-    "Expand": _expand,
-    "MergeRows": _merge_rows,
+    "Generate": read_generate,
+    "Expand": read_expand,
+    "MergeRows": read_merge_rows,
     **dict.fromkeys(
         (
             "MapInPandas",
@@ -371,11 +338,12 @@ _RULES: dict[str, Rule] = {
             "CoGroup",
             "AppendColumns",
         ),
-        _whole_frame,
+        read_whole_frame,
     ),
-    "SerializeFromObject": _serialize,
+    "SerializeFromObject": read_serialize,
     "CTERelationDef": _cte_definition,
     "CTERelationRef": _cte_reference,
+    "UnionLoopRef": _union_loop_reference,
     "WithCTE": _with_cte,
     "AttachDistributedSequence": _attach_sequence,
 }

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable
 
-from whence_client.lineage.columns import FILTER, JOIN, Column, Edges, influence, merge
+from whence_client.lineage.columns import FILTER, JOIN, Column, merge
 from whence_client.spark.plan.attributes import Relation
 from whence_client.spark.plan.expressions import Scope, read_expressions
+from whence_client.spark.plan.influences import Influences, chosen_by
 from whence_client.spark.plan.relations import Context, read_relation
 from whence_client.spark.plan.trees import Tree, kind, subtrees, trees_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Change = tuple[dict[str, Column], Edges]
+Change = tuple[dict[str, Column], Influences]
 
 
 def _relations(tree: Tree, context: Context) -> list[Relation]:
@@ -29,7 +30,7 @@ def _merge_into(tree: Tree, context: Context) -> Change:
     relations = _relations(tree, context)
     scope = context.scope(*relations)
     columns: dict[str, list[Column]] = {}
-    rows = influence((one for name in _CONDITIONS for one in read_expressions(tree[0].get(name), scope)), JOIN)
+    rows = chosen_by((one for name in _CONDITIONS for one in read_expressions(tree[0].get(name), scope)), JOIN)
     for name in _ACTIONS:
         for action in trees_in(tree[0].get(name)):
             rows |= _condition_of(action, scope)
@@ -49,8 +50,8 @@ _ACTIONS = (
 )
 
 
-def _condition_of(action: Tree, scope: Scope) -> Edges:
-    return influence(read_expressions(action[0].get("condition"), scope), FILTER)
+def _condition_of(action: Tree, scope: Scope) -> Influences:
+    return chosen_by(read_expressions(action[0].get("condition"), scope), FILTER)
 
 
 def _assignments(action: Tree, scope: Scope, relations: list[Relation]) -> Iterator[tuple[str, Column]]:
@@ -86,7 +87,7 @@ def _column_name(key: Tree) -> str:
 def _update(tree: Tree, context: Context) -> Change:
     relations = _relations(tree, context)
     scope = context.scope(*relations)
-    rows = influence(read_expressions(tree[0].get("condition"), scope), FILTER)
+    rows = chosen_by(read_expressions(tree[0].get("condition"), scope), FILTER)
     if "assignments" in tree[0]:
         pairs = [subtrees(one) for one in trees_in(tree[0]["assignments"])]
         return {_column_name(key): read_expressions(value, scope)[0] for key, value in pairs}, rows
@@ -105,7 +106,7 @@ def _is_unchanged(expression: Tree, number: int) -> bool:
 
 def _delete(tree: Tree, context: Context) -> Change:
     relations = _relations(tree, context)
-    return {}, influence(read_expressions(tree[0].get("condition"), context.scope(*relations)), FILTER)
+    return {}, chosen_by(read_expressions(tree[0].get("condition"), context.scope(*relations)), FILTER)
 
 
 ROW_CHANGES: dict[str, Callable[[Tree, Context], Change]] = {

@@ -59,6 +59,21 @@ def subtrees(tree: Tree) -> list[Tree]:
     return found
 
 
+def subtree(tree: Tree, node: Node, index: int) -> Tree:
+    """The tree of a child of this very node of a tree."""
+    start = next(place for place, one in enumerate(tree) if one is node)
+    return subtrees(tree[start:])[index]
+
+
+def nodes_of(plan: Tree) -> Iterator[Node]:
+    """All nodes of a plan: of subqueries, and of the plans in its fields, too."""
+    waiting = [plan]
+    while waiting:
+        tree = waiting.pop()
+        yield from tree
+        waiting.extend(one for node in tree for value in node.values() for one in trees_in(value))
+
+
 def _end_of(tree: Tree, start: int) -> int:
     missing = 1
     while missing:
@@ -71,6 +86,20 @@ def expression_id(node: Node) -> int | None:
     """The expression id of an attribute or alias; None if it has none."""
     found = node.get("exprId")
     return int(found["id"]) if isinstance(found, dict) and "id" in found else None
+
+
+def variable_name(node: Node) -> str:
+    """The name of a session variable, without its schema and in small letters: SQL does not tell letters' case."""
+    return str(node.get("originalNameParts", "")).strip("[]").rpartition(", ")[2].lower()
+
+
+def has_default_value(variable: Node) -> bool:
+    """Whether a session variable has still the value that its declaration gave it, which is a constant."""
+    definition = variable.get("varDef") or {}
+    value = next(trees_in(definition.get("currentValue")), ({},))[0].get("value")
+    return str(definition.get("defaultValueSQL")).strip("'").lower() == (
+        "null" if value is None else str(value).lower()
+    )
 
 
 def object_name(value: Any) -> str:
