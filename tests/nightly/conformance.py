@@ -31,8 +31,8 @@ HEAD = """# Captures
 for each capture as users do, `whence run -- python job.py` or `whence capture`, and sends the events to a collector.
 Then it compares the `DIRECT` column lineage in a store, and the checks of data, with what the job's code says, written
 by hand. Of a server that a capture polls it is the lineage between datasets, from recorded answers of a real
-one, or answers of the form that its documentation says. Of Kafka's clients it is the lineage between topics, which have
-no columns.
+one, or answers of the form that its documentation says. Of Kafka's clients it is the lineage between topics, and of
+Kubeflow that between artifacts, which have no columns.
 *Announced* are columns whose source cannot be known: each has its reason in the lineage.
 
 *ms in the job* is the time that a capture's hooks take in the job's main thread: their sum, and the longest call. The
@@ -103,7 +103,13 @@ def facts_in_store(case: AnyCase, events: Iterable[Any], folder: Path) -> set[st
     engine = open_store(sqlite_url(folder / "store.db"))
     migrate(engine)
     try:
-        return dataset_edges(store_events(engine, events)) if isinstance(case, ServerCase) else facts_of(events, engine)
+        match case:
+            case ServerCase():
+                return dataset_edges(store_events(engine, events))
+            case FileCase():
+                return case.edges_in(store_events(engine, events))
+            case Case():
+                return facts_of(events, engine)
     finally:
         engine.dispose()
 

@@ -4,14 +4,16 @@ import base64
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from capture.conformance.cases import SECRET
 from environments import environment
+from fixtures.captured_lineage import column_edges, dataset_edges
 
+Json = dict[str, Any]
 DBT_LOCK = Path(__file__).parents[1] / "dbt/requirements.lock"
 
 
@@ -32,6 +34,12 @@ class FileCase:
     unknown: frozenset[str] = frozenset()
     failure: str = "no connection"
     """A part of the message of what fails, or of a part that cannot be read."""
+    has_columns: bool = True
+    """Whether `edges` are between columns, or between datasets that have none."""
+
+    def edges_in(self, lines: Iterable[Json]) -> set[str]:
+        """The edges of this kind in a dump of a store."""
+        return column_edges(lines) if self.has_columns else dataset_edges(lines)
 
 
 INSERT = "INSERT INTO totals (who, gross) SELECT customer, sum(amount) * 1.2 FROM orders GROUP BY customer"
@@ -160,6 +168,35 @@ def write_plans(folder: Path, fails: bool) -> list[str]:
     return ["run", "flink", "--set", "plans=plans"]
 
 
+PIPELINE = """pipelineInfo: {name: totals}
+root: {dag: {tasks: {
+  importer: {componentRef: {name: comp-importer}},
+  add: {componentRef: {name: comp-add}, dependentTasks: [importer], inputs: {artifacts: {
+    orders: {taskOutputArtifact: {producerTask: importer, outputArtifactKey: artifact}}}}}}}}
+components:
+  comp-importer: {executorLabel: exec-importer}
+  comp-add: {executorLabel: exec-add, outputDefinitions: {artifacts: {totals: {artifactType: {
+    schemaTitle: system.Dataset}}}}}
+deploymentSpec: {executors: {
+  exec-importer: {importer: {artifactUri: {constant: "FOLDER/lake/orders ü.csv"}}},
+  exec-add: {container: {image: "python:3.11"}}}}
+"""
+
+
+def write_runs(folder: Path, fails: bool) -> list[str]:
+    """A pipeline and a run of Kubeflow's local runner, and a run whose task began and ended without outputs."""
+    (folder / "pipelines").mkdir()
+    (folder / "pipelines" / "totals.yaml").write_text(PIPELINE.replace("FOLDER", str(folder)), "utf-8")
+    made = folder / "runs" / "totals-2026-02-01-10-00-00-000000" / "add"
+    made.mkdir(parents=True)
+    metadata = {"rows": 2, "source": f"https://ada:{SECRET}@lake/orders"}
+    artifact = {"name": "totals", "uri": f"{folder}/lake/totals", "metadata": metadata}
+    (made / "executor_output.json").write_text(json.dumps({"artifacts": {"totals": {"artifacts": [artifact]}}}))
+    if fails:
+        (folder / "runs" / "totals-2026-02-01-11-00-00-000000" / "add").mkdir(parents=True)
+    return ["run", "kubeflow", "--set", "root=runs", "--set", "pipelines=pipelines", "--set", "quiet=0"]
+
+
 FILE_CASES = (
     FileCase(
         "sql-log",
@@ -231,6 +268,16 @@ SLOW_FILE_CASES = (
         "runs, jobs of the DataStream API, lookup joins and table functions (named)",
         "Flink 2.3.0",
         failure="no JSON",
+    ),
+    FileCase(
+        "kubeflow",
+        write_runs,
+        frozenset(("lake/orders ü.csv -> lake/totals",)),
+        lambda folder: ("file", f"{folder}/lake/totals"),
+        "columns, arguments of pipelines, how a run ended whose last task left no files (named)",
+        "kfp 2.17.3",
+        failure="no outputs of add",
+        has_columns=False,
     ),
 )
 """Captures whose system takes long to start, or that differ from others in `translate` alone: `--long`."""

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from capture.conformance.cases import SECRET
 from capture.conformance.file_cases import FILE_CASES, SLOW_FILE_CASES, FileCase
 from capture.conformance.running import HANGING, OVERLOADED, WELL, Files
-from fixtures.captured_lineage import column_edges, store_events
+from fixtures.captured_lineage import store_events
 from fixtures.collectors import Collector, collecting
 from whence.openlineage.validation.strict import require_valid
 
@@ -59,7 +59,7 @@ def with_failure(failed: Files) -> Collector:
 def test_1_the_store_has_the_lineage_that_the_text_says(
     case: FileCase, collected: Collector, sqlite_store: Engine
 ) -> None:
-    assert column_edges(store_events(sqlite_store, collected.events)) == case.edges
+    assert case.edges_in(store_events(sqlite_store, collected.events)) == case.edges
 
 
 def test_2_a_failure_has_its_message_and_erases_nothing(
@@ -67,7 +67,7 @@ def test_2_a_failure_has_its_message_and_erases_nothing(
 ) -> None:
     ends = [one for one in with_failure.events if any(_messages(one))]
     assert any(case.failure in message for one in ends for message in _messages(one))
-    assert column_edges(store_events(sqlite_store, [*collected.events, *ends])) == case.edges
+    assert case.edges_in(store_events(sqlite_store, [*collected.events, *ends])) == case.edges
 
 
 def test_3_a_capture_that_is_killed_is_run_again(
