@@ -13,7 +13,7 @@ from typing import Any
 
 from capture.conformance.cases import CASES, SLOW, Case
 from capture.conformance.file_cases import FILE_CASES, SLOW_FILE_CASES, FileCase
-from capture.conformance.running import ROOT, WELL, Files, facts_of, release_of, run_job
+from capture.conformance.running import ROOT, Condition, Files, facts_of, release_of, run_job
 from capture.conformance.server_cases import SERVER_CASES, SLOW_SERVER_CASES, ServerCase
 from capture.conformance.wide_jobs import MEASURE, WIDE_JOBS
 from fixtures.captured_lineage import dataset_edges, store_events
@@ -56,7 +56,7 @@ def row(case: AnyCase, folder: Path) -> str:
     """The line of a capture: its job run once, and again to measure it."""
     match case:
         case Case():
-            ran = run_job(case, "succeed", WELL, folder)
+            ran = run_job(case, "succeed", Condition.WELL, folder)
             _refuse_failure(case, ran.code, ran.errors)
             cost = f"{cost_of(case, case.job, folder)} | {cost_of(case, WIDE_JOBS[case.capture], folder)}"
             return _line(case, case.facts, ran.events, len(ran.bytes_sent), folder, cost)
@@ -75,7 +75,7 @@ def row(case: AnyCase, folder: Path) -> str:
 def cost_of(case: Case, job: str, folder: Path) -> str:
     """Milliseconds of a capture's hooks in the thread of a job: their sum, and the longest call."""
     measured = folder.with_name(f"{folder.name}-{'small' if job is case.job else 'wide'}")
-    ran = run_job(replace(case, job=MEASURE + job), "succeed", WELL, measured)
+    ran = run_job(replace(case, job=MEASURE + job), "succeed", Condition.WELL, measured)
     _refuse_failure(case, ran.code, ran.errors)
     seconds = json.loads((measured / "times.json").read_text())
     return f"{sum(seconds) * 1000:,.0f} ({max(seconds, default=0) * 1000:,.0f})"

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import Engine
 
 from capture.conformance.cases import Case
-from capture.conformance.running import WELL, run_job
+from capture.conformance.running import Condition, run_job
 from client.tests.frames.sessions import Kept
 from environments import environment
 from fixtures.captured_lineage import column_edges, store_events
@@ -114,7 +114,7 @@ def by_mlflow(lake: Path) -> list[Event]:
 def by_checks(lake: Path, tool: str, job: str) -> list[Event]:
     """A check of the file or the table."""
     case = Case(tool, "", job.format(lake=str(lake)), frozenset(), "", environment=f"quality/{tool}.lock")
-    ran = run_job(case, "succeed", WELL, lake / tool)
+    ran = run_job(case, "succeed", Condition.WELL, lake / tool)
     assert ran.code == 0, ran.errors
     return list(ran.events)
 

@@ -95,6 +95,33 @@ def test_a_connection_without_a_url_is_announced(session: Kept, tmp_path: Path) 
     assert describe(session.events[-1]) == "a <- ! not_captured"
 
 
+LEAST = 2
+"""Expressions of `query` and `eval` name it."""
+
+
+def test_variables_of_the_program_are_found_in_expressions(session: Kept, folder: Path, tmp_path: Path) -> None:
+    o, c = pd.read_csv(folder / "orders.csv"), pd.read_csv(folder / "customers.csv")
+
+    def lines(frame: pd.DataFrame) -> list[str]:
+        frame.to_csv(tmp_path / "out.csv", index=False)
+        return describe(session.events[-1]).splitlines()
+
+    def like(values: object) -> pd.DataFrame:
+        return o[["id"]].query("id in @values")
+
+    assert len(o.query("amount > @LEAST")) == 4
+    assert lines(o[["id"]].query("id > @LEAST")) == ["id <- orders.id", "* <- orders.id:FILTER"]
+    assert lines(like(c["id"])) == ["id <- orders.id", "* <- customers.id:FILTER orders.id:FILTER"]
+    assert lines(like(c["id"].to_numpy() + 1)) == ["id <- orders.id ! left_the_engine", "* <- orders.id:FILTER"]
+    assert lines(o[["amount"]].eval("more = amount + @LEAST"))[1] == "more <- orders.amount"
+    assert lines(o[["amount"]].eval("more = amount + @o.id"))[1] == "more <- orders.amount orders.id"
+
+    def deeper(least: float) -> pd.DataFrame:
+        return (lambda: o.query("amount > @least", level=1))()
+
+    assert len(deeper(4)) == 3
+
+
 def test_errors_are_those_of_pandas(session: Kept, folder: Path) -> None:
     o = pd.read_csv(folder / "orders.csv")
     with pytest.raises(KeyError, match="none"):

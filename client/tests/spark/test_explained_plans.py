@@ -62,6 +62,29 @@ def test_a_line_break_in_a_literal_does_not_end_an_operator() -> None:
     assert {one.source.field for one in found.influences.edges} == {"amount"}
 
 
+WINDOW = (
+    "Window [rank(amount#2) windowspecdefinition(status#3, amount#2 ASC NULLS FIRST, x) AS rk#20], [status#3]"
+    ", [amount#2 ASC NULLS FIRST]"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "rows"),
+    [
+        (("GlobalLimit 5", "LocalLimit 5", "Project [id#1L, rk#20]", WINDOW), {"status", "amount"}),
+        (
+            ("GlobalLimit 5", "LocalLimit 5", "SubqueryAlias v", "Filter (id#1L > 2)", WINDOW),
+            {"id", "status", "amount"},
+        ),
+        (("GlobalLimit 5", "LocalLimit 5", "Sort [id#1L ASC NULLS FIRST], true", WINDOW), {"id"}),
+        (("GlobalLimit 5", "LocalLimit 5", "Filter (id#1L > 2)"), {"id"}),
+        (("Project [id#1L, rk#20]", WINDOW), set()),
+    ],
+)
+def test_a_limit_takes_the_first_rows_in_the_order_of_windows(lines: "tuple[str, ...]", rows: "set[str]") -> None:
+    assert {one.source.field for one in lineage(*lines).influences.edges} == rows
+
+
 def test_a_python_function_is_announced_by_the_id_of_its_result() -> None:
     found = lineage("Project [<lambda>(amount#2, status#3)#19 AS out#20]")
     assert sources(found, "out") == ({"amount", "status"}, set())

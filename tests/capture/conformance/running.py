@@ -1,5 +1,5 @@
 """Jobs run as users run them (`whence run -- python job.py`), and files captured so (`whence capture dbt target`), with
-a collector that is well, overloaded or hanging.
+a collector in any condition.
 """
 
 import os
@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,6 @@ from whence_client.process.settings import Settings
 ROOT = Path(__file__).parents[3]
 RUN = "import sys; from whence_client.runs.command import run_command; sys.exit(run_command(sys.argv[1:]))"
 WHENCE = "from whence.cli.commands.app import main; main()"
-WELL, OVERLOADED, HANGING = 201, 503, 0
 _SECONDS = 240
 
 _MODEL = re.compile(r"\bm-[0-9a-f]{32}\b")
@@ -36,6 +36,28 @@ _MODEL = re.compile(r"\bm-[0-9a-f]{32}\b")
 
 Event = dict[str, Any]
 Name = tuple[str, str]
+
+
+class Condition(Enum):
+    """How a collector is while a job runs."""
+
+    WELL = "well"
+    OVERLOADED = "overloaded"
+    """It answers 503."""
+    HANGING = "hanging"
+    """It does not answer."""
+    SLOW = "slow"
+    """It answers after five seconds, later than a job waits for it."""
+    AWAY = "away"
+    """Nothing listens at its address."""
+    SMALL = "small"
+    """It answers 413 to every event that has lineage."""
+
+    def apply(self, collector: Collector) -> None:
+        """Let a collector be so."""
+        collector.status = {Condition.OVERLOADED: 503, Condition.HANGING: 0}.get(self, 201)
+        collector.seconds = 5.0 if self is Condition.SLOW else 0.0
+        collector.refuses_over = 1_000 if self is Condition.SMALL else 1 << 40
 
 
 @dataclass(frozen=True)
@@ -60,31 +82,50 @@ class Ran:
         return sorted(own, key=lambda one: str(one["eventTime"]))
 
 
-def run_job(case: Case, mode: str, status: int, folder: Path) -> Ran:
+def run_job(case: Case, mode: str, condition: Condition, folder: Path) -> Ran:
     """Run the job of a case, then send what waits in the outbox to a collector that is well."""
-    folder.mkdir()
-    (folder / "orders.csv").write_text(ORDERS)
-    (folder / "wide.csv").write_text(WIDE)
-    (folder / "job.py").write_text(case.script)
-    with collecting() as collector, _broker_of(case, folder) as servers:
-        collector.status = status
-        done = subprocess.run(
-            [python_of(case), "-c", RUN, python_of(case), "job.py", mode],
-            env={**os.environ, **_environment(collector.url, folder), "KAFKA_SERVERS": servers},
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_SECONDS,
-        )
+    _prepare(case, folder)
+    with collecting(is_away=condition is Condition.AWAY) as collector, _broker_of(case, folder) as servers:
+        condition.apply(collector)
+        settings = {**_environment(collector.url, folder), "KAFKA_SERVERS": servers}
+        done = _run([python_of(case), "-c", RUN, python_of(case), "job.py", mode], settings, folder)
         at_once = tuple(collector.events)
-        collector.status = WELL
+        if condition is Condition.AWAY:
+            collector.listen()
+        Condition.WELL.apply(collector)
         collector.released.set()
         problems = [one.problem for one in flush_outbox(Settings(url=collector.url, outbox=str(folder / "outbox")))]
         assert not any(problems), problems
         sent = b"\n".join(collector.bodies)
         read, written = _names_of(case, folder, servers)
         return Ran(read, written, done.returncode, done.stdout, done.stderr, at_once, tuple(collector.events), sent)
+
+
+def run_alone(case: Case, mode: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run the job of a case without Whence; what it calls of Whence itself does nothing."""
+    _prepare(case, folder)
+    with _broker_of(case, folder) as servers:
+        settings = {**_environment("", folder), "WHENCE_TRANSPORT": "off", "KAFKA_SERVERS": servers}
+        return _run([python_of(case), "job.py", mode], settings, folder)
+
+
+def _prepare(case: Case, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "orders.csv").write_text(ORDERS)
+    (folder / "wide.csv").write_text(WIDE)
+    (folder / "job.py").write_text(case.script)
+
+
+def _run(command: list[str], settings: dict[str, str], folder: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command,
+        env={**os.environ, **settings},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SECONDS,
+    )
 
 
 def _broker_of(case: Case, folder: Path) -> AbstractContextManager[str]:

@@ -7,6 +7,7 @@ import importlib.metadata
 import random
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from sqlalchemy import Engine
 
 from capture.conformance.cases import CASES, SECRET, SLOW, Case
-from capture.conformance.running import HANGING, OVERLOADED, WELL, Ran, facts_of, registered_captures, run_job
+from capture.conformance.running import Condition, Ran, facts_of, registered_captures, run_alone, run_job
 from capture.conformance.wide_jobs import WIDE_JOBS
 from client.tests.frames.sessions import Kept
 from fixtures.captured_lineage import store_events
@@ -48,28 +49,41 @@ def name_of(capture: Callable[[], Any]) -> str:
     return str(capture().name)
 
 
+TROUBLED = (Condition.SLOW, Condition.AWAY, Condition.SMALL, Condition.HANGING)
+"""Collectors under which a job succeeds. Each case has one of them in turn, and with `--long` all."""
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "case" in metafunc.fixturenames:
-        cases = (*CASES, *SLOW) if metafunc.config.getoption("long") else CASES
+    is_long = metafunc.config.getoption("long")
+    cases = (*CASES, *SLOW) if is_long else CASES
+    if "condition" in metafunc.fixturenames:
+        pairs = [
+            (case, one)
+            for number, case in enumerate(cases)
+            for one in (TROUBLED if is_long else (TROUBLED[number % len(TROUBLED)],))
+        ]
+        ids = [f"{case.capture}-{one.value}" for case, one in pairs]
+        metafunc.parametrize(("case", "condition"), pairs, ids=ids, scope="module")
+    elif "case" in metafunc.fixturenames:
         metafunc.parametrize("case", cases, ids=[one.capture for one in cases], scope="module")
 
 
 @pytest.fixture(scope="module")
 def healthy(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """The job that succeeds, with a collector that is well."""
-    return run_job(case, "succeed", WELL, tmp_path_factory.mktemp("prod ü") / "job")
+    return run_job(case, "succeed", Condition.WELL, tmp_path_factory.mktemp("prod ü") / "job")
 
 
 @pytest.fixture(scope="module")
 def failed(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """The job that fails, with a collector that has no capacity."""
-    return run_job(case, "fail", OVERLOADED, tmp_path_factory.mktemp("staging") / "job")
+    return run_job(case, "fail", Condition.OVERLOADED, tmp_path_factory.mktemp("staging") / "job")
 
 
 @pytest.fixture(scope="module")
 def killed(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """The job that is killed, with a collector that does not answer."""
-    return run_job(case, "kill", HANGING, tmp_path_factory.mktemp("dev") / "job")
+    return run_job(case, "kill", Condition.HANGING, tmp_path_factory.mktemp("dev") / "job")
 
 
 def states(events: Any) -> list[str]:
@@ -127,6 +141,18 @@ def test_5_the_collector_changes_neither_the_job_nor_what_arrives(
     for ran in (failed, killed):
         assert ran.at_once == ()
         assert facts_of(ran.events, sqlite_store) == case.facts
+
+
+def test_5_a_job_ends_as_without_whence_whatever_the_collector_does(
+    case: Case, condition: Condition, tmp_path: Path, sqlite_store: Engine
+) -> None:
+    alone = run_alone(case, "succeed", tmp_path / "alone")
+    ran = run_job(case, "succeed", condition, tmp_path / "job")
+    assert (ran.code, ran.output) == (alone.returncode, alone.stdout) == (0, "done\n")
+    assert "Traceback" not in ran.errors
+    assert "COMPLETE" not in states(ran.at_once)
+    assert states(ran.outer())[-1] == "COMPLETE"
+    assert facts_of(ran.events, sqlite_store) == case.facts
 
 
 def test_6_events_are_valid_and_have_no_secret(case: Case, healthy: Ran, failed: Ran, killed: Ran) -> None:

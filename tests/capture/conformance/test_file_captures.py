@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 
 from capture.conformance.cases import SECRET
 from capture.conformance.file_cases import FILE_CASES, SLOW_FILE_CASES, FileCase
-from capture.conformance.running import HANGING, OVERLOADED, WELL, Files
+from capture.conformance.running import Condition, Files
 from fixtures.captured_lineage import store_events
 from fixtures.collectors import Collector, collecting
 from whence.openlineage.validation.strict import require_valid
@@ -74,13 +74,13 @@ def test_3_a_capture_that_is_killed_is_run_again(
     case: FileCase, healthy: Files, collected: Collector, sqlite_store: Engine
 ) -> None:
     with collecting() as collector:
-        collector.status = HANGING
+        Condition.HANGING.apply(collector)
         with healthy.capture(collector) as process:
             assert collector.asked.wait(_SECONDS)
             process.kill()
         assert process.returncode == -9
         collector.released.set()
-        collector.status = WELL
+        Condition.WELL.apply(collector)
         healthy.captured(collector)
         healthy.captured(collector, "flush", "--strict")
     assert store_events(sqlite_store, collector.events) == store_events(sqlite_store, collected.events)
@@ -97,12 +97,12 @@ def test_5_the_collector_changes_nothing_that_arrives(
     case: FileCase, healthy: Files, collected: Collector, sqlite_store: Engine
 ) -> None:
     with collecting() as collector:
-        collector.status = OVERLOADED
+        Condition.OVERLOADED.apply(collector)
         with healthy.capture(collector) as process:
             output, errors = process.communicate(timeout=_SECONDS)
         left = 4 if healthy.words[0] == "run" else 0
         assert (process.returncode, collector.events) == (left, []), output + errors
-        collector.status = WELL
+        Condition.WELL.apply(collector)
         healthy.captured(collector, "flush", "--strict")
     assert store_events(sqlite_store, collector.events) == store_events(sqlite_store, collected.events)
 

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Engine
 
 from capture.conformance.cases import SECRET
-from capture.conformance.running import HANGING, OVERLOADED, WELL, Files
+from capture.conformance.running import Condition, Files
 from capture.conformance.server_cases import SERVER_CASES, SLOW_SERVER_CASES, ServerCase
 from fixtures.captured_lineage import dataset_edges, store_events
 from fixtures.collectors import Collector, collecting
@@ -76,13 +76,13 @@ def test_3_a_job_that_is_killed_never_completes(case: ServerCase, collected: Col
 
 def test_3_a_poll_that_is_killed_is_repeated(server: Files, collected: Collector, sqlite_store: Engine) -> None:
     with collecting() as collector:
-        collector.status = HANGING
+        Condition.HANGING.apply(collector)
         with server.capture(collector) as process:
             assert collector.asked.wait(_SECONDS)
             process.kill()
         assert process.returncode == -9
         collector.released.set()
-        collector.status = WELL
+        Condition.WELL.apply(collector)
         server.captured(collector)
         server.captured(collector, "flush", "--strict")
     assert store_events(sqlite_store, collector.events) == store_events(sqlite_store, collected.events)
@@ -105,11 +105,11 @@ def test_5_a_collector_that_is_overloaded_changes_nothing_that_arrives(
     server: Files, collected: Collector, sqlite_store: Engine
 ) -> None:
     with collecting() as collector:
-        collector.status = OVERLOADED
+        Condition.OVERLOADED.apply(collector)
         with server.capture(collector) as process:
             output, errors = process.communicate(timeout=_SECONDS)
         assert (process.returncode, collector.events) == (4, []), output + errors
-        collector.status = WELL
+        Condition.WELL.apply(collector)
         server.captured(collector, "flush", "--strict")
     assert store_events(sqlite_store, collector.events) == store_events(sqlite_store, collected.events)
 

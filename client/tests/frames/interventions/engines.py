@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
-from client.tests.frames.interventions import pandas_steps, polars_steps
+from client.tests.frames.interventions import pandas_joins, pandas_steps, polars_steps
 from client.tests.frames.interventions.draws import Unfit
 from client.tests.frames.interventions.trials import Engine, Outputs
 
@@ -37,5 +37,7 @@ def _read_polars(path: Path) -> Any:
     return pl.scan_parquet(path)
 
 
-PANDAS = Engine(pandas_steps.STEPS, _read_pandas, _write_pandas, _show_pandas, _ERRORS)
+PANDAS = Engine(
+    (*pandas_steps.STEPS, *pandas_joins.STEPS), _read_pandas, _write_pandas, _show_pandas, (*_ERRORS, NameError)
+)
 POLARS = Engine(polars_steps.STEPS, _read_polars, _write_polars, _show_polars, (*_ERRORS, pl.exceptions.PolarsError))

@@ -228,7 +228,7 @@ def crosstab(d: Draws, f: Any, r: Any) -> Any:
 def pivot(d: Draws, f: Any, r: Any) -> Any:
     index, across, value = d.column(f), d.text(f), d.numeric(f)
     fit(len({index, across, value}) == 3)
-    made = f.pivot_table(index=index, columns=across, values=value, aggfunc=d.one(("sum", "max", "count")))
+    made = f.pivot_table(value, index, across, aggfunc=d.one(("sum", "max", "count")))
     return made.reset_index()
 
 
@@ -269,46 +269,16 @@ def index_twice(d: Draws, f: Any, r: Any) -> Any:
     return f.set_index(list(dict.fromkeys((d.column(f), d.column(f))))).sort_index(kind="stable").reset_index()
 
 
-def merge(d: Draws, f: Any, r: Any) -> Any:
-    fit("key" in f.columns)
-    return f.merge(r, on="key", how=d.one(("inner", "left", "outer", "right")), indicator=d.one((True, False)))
+def by_array(d: Draws, f: Any, r: Any) -> Any:
+    return f[f[d.numeric(f)].to_numpy() > d.number(0, 3)]
 
 
-def merge_named(d: Draws, f: Any, r: Any) -> Any:
-    return pd.merge(f, r, left_on=d.numeric(f), right_on=d.one(("key", "weight")), suffixes=("", "_r"))
+def without_rows(d: Draws, f: Any, r: Any) -> Any:
+    return f.drop(f[f[d.numeric(f)] > 4].index)
 
 
-def merge_index(d: Draws, f: Any, r: Any) -> Any:
-    return f.merge(r.set_index("key"), left_on=d.numeric(f), right_index=True, how="left", suffixes=("", "_i"))
-
-
-def join(d: Draws, f: Any, r: Any) -> Any:
-    return f.join(r.set_index("key")[["label"]], on=d.numeric(f), rsuffix="_j")
-
-
-def cross(d: Draws, f: Any, r: Any) -> Any:
-    return f.head(6).merge(r[["label", "weight"]], how="cross", suffixes=("", "_c"))
-
-
-def merge_asof(d: Draws, f: Any, r: Any) -> Any:
-    left, right = f.sort_values("when", kind="stable"), r.sort_values("since", kind="stable")
-    return pd.merge_asof(left, right[["since", "weight"]], left_on="when", right_on="since", suffixes=("", "_a"))
-
-
-def lookup(d: Draws, f: Any, r: Any) -> Any:
-    return f.assign(k=f[d.numeric(f)].map(r.set_index("key")["weight"]))
-
-
-def lookup_dict(d: Draws, f: Any, r: Any) -> Any:
-    return f.assign(kd=f[d.numeric(f)].map(dict(zip(r["key"], r["weight"], strict=True))))
-
-
-def union(d: Draws, f: Any, r: Any) -> Any:
-    return pd.concat([f, r.rename(columns={"weight": "y"})], ignore_index=True)
-
-
-def beside(d: Draws, f: Any, r: Any) -> Any:
-    return pd.concat([f.reset_index(drop=True), r[["label"]].add_prefix("b_")], axis=1)
+def query_variable(d: Draws, f: Any, r: Any) -> Any:
+    return f.query(f"`{d.numeric(f)}` in @r.weight")
 
 
 def function(d: Draws, f: Any, r: Any) -> Any:
@@ -368,12 +338,6 @@ def changes_in_place(d: Draws, f: Any, r: Any) -> Any:
     f.drop_duplicates(d.column(f), inplace=True)
     f.rename(columns={d.column(f): "renamed"}, inplace=True)
     f.reset_index(drop=True, inplace=True)
-    return f
-
-
-def update(d: Draws, f: Any, r: Any) -> Any:
-    f = f.reset_index(drop=True)
-    f.update(r[["weight"]].rename(columns={"weight": d.numeric(f)}))
     return f
 
 

@@ -12,6 +12,7 @@ from whence_client.frames.pandas.calls import (
     is_frame,
     is_series,
     labels_of,
+    matched_levels,
     value_column,
     value_of,
 )
@@ -40,17 +41,18 @@ def set_item(call: Call) -> FrameLineage:
         if values is not None and is_frame(value) and position < len(values.columns):
             columns[label] = list(values.columns.values())[position]
         else:
-            columns[label] = value_column(value, call.find, call.source.rows)
+            columns[label] = value_column(value, call.find, call.source.rows, call.owner)
     return _with_inputs(replace(call.source, columns=columns), value, call)
 
 
 def _assign_values(call: Call, labels: list[Any], value: Any, condition: Any) -> FrameLineage:
     """Some rows of columns get other values: by a condition."""
-    column, mask = value_column(value, call.find, call.source.rows), call.find(condition)
+    column, mask = value_column(value, call.find, call.source.rows, call.owner), call.find(condition)
     columns = dict(call.source.columns)
     for label in labels:
         mixed = merge([columns.get(label, EMPTY), column])
-        columns[label] = decide(mixed, [value_of(mask)] if mask is not None else [], CONDITIONAL)
+        made = decide(mixed, [value_of(mask)] if mask is not None else [], CONDITIONAL)
+        columns[label] = add_reason(made, LEFT_THE_ENGINE) if call.is_odd(condition) else made
     return _with_inputs(replace(call.source, columns=columns), value, call)
 
 
@@ -75,7 +77,7 @@ def assign(call: Call) -> FrameLineage:
     """`assign`. Functions were called with the frame so far; `call.named` has their results."""
     columns, inputs = dict(call.source.columns), call.source.inputs
     for label, value in call.named.items():
-        columns[label] = value_column(value, call.find, call.source.rows)
+        columns[label] = value_column(value, call.find, call.source.rows, call.owner)
         other = call.find(value)
         inputs |= other.inputs if other else frozenset()
     return replace(call.source, columns=columns, inputs=inputs)
@@ -84,7 +86,7 @@ def assign(call: Call) -> FrameLineage:
 def insert(call: Call) -> FrameLineage:
     """`insert(loc, column, value)`: the frame afterwards."""
     label, value = call.argument(1, "column"), call.argument(2, "value")
-    columns = {**call.source.columns, label: value_column(value, call.find, call.source.rows)}
+    columns = {**call.source.columns, label: value_column(value, call.find, call.source.rows, call.owner)}
     return _with_inputs(replace(call.source, columns=columns), value, call)
 
 
@@ -104,10 +106,10 @@ def update(call: Call) -> FrameLineage:
             call.source,
             columns={label: add_reason(one, LEFT_THE_ENGINE) for label, one in call.source.columns.items()},
         )
-    columns = {}
+    columns, levels = {}, matched_levels((call.owner, other), call.find)
     for label, one in call.source.columns.items():
         new = value_of(found) if is_series(other) else found.columns.get(label)
-        columns[label] = one if new is None else decide(merge([one, new]), found.index.values(), CONDITIONAL)
+        columns[label] = one if new is None else decide(merge([one, new]), levels, CONDITIONAL)
     rows = call.source.rows | found.rows
     return replace(call.source, columns=columns, rows=rows, inputs=call.source.inputs | found.inputs)
 

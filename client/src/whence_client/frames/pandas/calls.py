@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from whence_client.frames.frames import NO_ROWS, FrameLineage, Rows, join_inputs, join_rows
-from whence_client.lineage.columns import EMPTY, LEFT_THE_ENGINE, NOT_CAPTURED, Column, merge, unknown
+from whence_client.frames.frames import NO_ROWS, FrameLineage, Rows, join_inputs, join_rows, rows_by
+from whence_client.lineage.columns import (
+    CONDITIONAL,
+    EMPTY,
+    FILTER,
+    LEFT_THE_ENGINE,
+    NOT_CAPTURED,
+    Column,
+    decide,
+    merge,
+    unknown,
+)
 
 Find = Callable[[Any], "FrameLineage | None"]
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call on an object of known lineage. `find` knows the lineage of other frames, series and groups."""
+    """A call on an object of known lineage. `find` knows the lineage of other frames, series and groups.
+
+    `named` has the arguments that were given by position, too, where the names of the parameters are known.
+    """
 
     method: str
     source: FrameLineage
@@ -31,16 +45,23 @@ class Call:
         return self.named.get(name, self.args[position] if len(self.args) > position else default)
 
     @property
+    def given(self) -> list[Any]:
+        """All arguments, each once."""
+        return list({id(one): one for one in (*self.args, *self.named.values())}.values())
+
+    @property
     def others(self) -> list[FrameLineage]:
         """The lineage of all arguments that have one."""
-        return [one for one in map(self.find, (*self.args, *self.named.values())) if one is not None]
+        return [one for one in map(self.find, self.given) if one is not None]
 
     def is_odd(self, value: Any) -> bool:
-        """Whether an argument holds values of unknown origin: an array, a number that numpy computed, or a collection
-        of Python that may have such values.
+        """Whether an argument holds values of unknown origin: an array, labels of rows, a number that numpy computed,
+        or a collection of Python that may have such values.
         """
         if self.find(value) is not None or is_constant(value):
             return False
+        if isinstance(value, slice):
+            return any(map(_is_result, (value.start, value.stop)))
         if isinstance(value, (Mapping, list, tuple, set, frozenset)):
             items = [*value, *value.values()] if isinstance(value, Mapping) else value
             return bool(items) and (self.have_values_left or any(map(_is_result, items)))
@@ -51,7 +72,21 @@ Rule = Callable[[Call], "FrameLineage | None"]
 
 
 def _is_result(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] == "numpy" and not isinstance(value, type)
+    return type(value).__module__.startswith(_OF_RESULTS) and not isinstance(value, type)
+
+
+_OF_RESULTS = ("numpy", "pandas.core.indexes", "pandas.core.arrays")
+"""Modules of types whose values are results, not literals of the program."""
+
+
+def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the parameters that may be given by position; none of a function that is not in Python.
+
+    >>> parameters_of(lambda frame, how="left", *, on: frame)
+    ('frame', 'how')
+    """
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return code.co_varnames[: code.co_argcount] if code else ()
 
 
 def is_frame(thing: Any) -> bool:
@@ -62,6 +97,15 @@ def is_frame(thing: Any) -> bool:
 def is_series(thing: Any) -> bool:
     """Whether it is a Series: one column."""
     return any(one.__name__ == "Series" for one in type(thing).__mro__)
+
+
+def is_tracked(thing: Any) -> bool:
+    """Whether an object carries lineage: a frame, a series, a group, a window."""
+    return (
+        is_frame(thing)
+        or is_series(thing)
+        or type(thing).__module__.startswith(("pandas.core.groupby", "pandas.core.window", "pandas.core.resample"))
+    )
 
 
 def value_of(lineage: FrameLineage) -> Column:
@@ -75,11 +119,13 @@ def series_of(name: Hashable, column: Column, *sources: FrameLineage) -> FrameLi
     return FrameLineage({name: column}, join_rows(sources), join_inputs(sources), first.index)
 
 
-def value_column(value: Any, find: Find, rows: Rows = NO_ROWS) -> Column:
-    """The column that assigning a value makes. `rows` are those of the target: other influences come with the value."""
+def value_column(value: Any, find: Find, rows: Rows = NO_ROWS, target: Any = None) -> Column:
+    """The column that assigning a value to a target makes. `rows` are those of the target: other influences come with
+    the value.
+    """
     lineage = find(value)
     if lineage is not None:
-        column = value_of(lineage)
+        column = decide(value_of(lineage), matched_levels((target, value), find), CONDITIONAL)
         return Column(
             column.direct,
             column.indirect | (lineage.rows.edges - rows.edges),
@@ -99,6 +145,37 @@ def pick(source: FrameLineage, label: Hashable) -> Column:
     """A column or index level by its label."""
     found = source.columns.get(label)
     return found or source.index.get(label) or unknown(NOT_CAPTURED)
+
+
+def rows_chosen_by(value: Any, call: Call) -> Rows:
+    """What chooses rows: a mask, labels or positions of known lineage. Literals are the program's."""
+    found = call.find(value)
+    if found is not None:
+        levels = matched_levels((call.owner, value), call.find) if is_truth(value) else []
+        return rows_by([value_of(found), *levels], FILTER) | found.rows
+    return Rows(reasons=frozenset((LEFT_THE_ENGINE,))) if call.is_odd(value) else NO_ROWS
+
+
+def is_truth(value: Any) -> bool:
+    """Whether it is a truth for each row."""
+    return str(getattr(value, "dtype", "")).startswith("bool")
+
+
+def matched_levels(things: Iterable[Any], find: Find) -> list[Column]:
+    """The levels of the indexes by whose labels the rows of frames and series meet; none if all have the same index."""
+    labelled = [one for one in things if is_frame(one) or is_series(one)]
+    if all(one.index.is_(labelled[0].index) for one in labelled):
+        return []
+    return [level for found in map(find, labelled) if found for level in found.index.values()]
+
+
+def joined_index(sources: Iterable[FrameLineage]) -> dict[Any, Column]:
+    """The levels of an index that has the labels of several."""
+    levels: dict[Any, list[Column]] = {}
+    for source in sources:
+        for name, level in source.index.items():
+            levels.setdefault(name, []).append(level)
+    return {name: merge(each) for name, each in levels.items()}
 
 
 def labels_of(value: Any) -> list[Any]:

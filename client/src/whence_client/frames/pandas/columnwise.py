@@ -11,8 +11,10 @@ from whence_client.frames.pandas.calls import (
     Rule,
     is_frame,
     is_series,
+    joined_index,
     labels_in,
     labels_of,
+    matched_levels,
     pick,
     series_of,
     value_of,
@@ -22,6 +24,7 @@ from whence_client.lineage.columns import (
     CONDITIONAL,
     FILTER,
     GROUP_BY,
+    JOIN,
     LEFT_THE_ENGINE,
     OPAQUE_FUNCTION,
     SORT,
@@ -32,7 +35,7 @@ from whence_client.lineage.columns import (
     unknown,
 )
 
-_SAME = ("copy", "head", "tail", "take", "truncate", "squeeze", "infer_objects", "reindex_like")
+_SAME = ("copy", "head", "tail", "truncate", "squeeze", "infer_objects", "reindex_like")
 _COMPUTED = (
     *("astype", "round", "abs", "clip", "fillna", "ffill", "bfill", "interpolate", "replace", "shift", "diff", "rank"),
     *("cumsum", "cumprod", "cummax", "cummin", "pct_change", "convert_dtypes", "isna", "isnull", "notna", "notnull"),
@@ -55,14 +58,21 @@ def keep(call: Call) -> FrameLineage:
 def compute(call: Call) -> FrameLineage:
     """Each column computed from itself and from what the arguments have."""
     sources = [call.source, *call.others]
-    odd = [one for one in (*call.args, *call.named.values()) if call.is_odd(one)]
+    odd = [one for one in call.given if call.is_odd(one)]
     labels = labels_in(call.result)
     if is_frame(call.owner) and call.named.get("axis") in (1, "columns") and call.method not in _BY_OTHERS:
         whole = transform(call.source.columns.values())  # along a row, from one column to the next
         columns = dict.fromkeys(labels, whole)
     else:
         columns = {label: _computed(call, label, bool(odd)) for label in labels}
-    return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
+    return _matched(columns, sources, call)
+
+
+def _matched(columns: dict[Any, Column], sources: list[FrameLineage], call: Call) -> FrameLineage:
+    """Columns of the owner and of arguments, whose rows meet by the labels of their indexes."""
+    levels = matched_levels((call.owner, *call.given), call.find)
+    rows = join_rows(sources) | rows_by(levels, JOIN)
+    return FrameLineage(columns, rows, join_inputs(sources), joined_index(sources) if levels else call.source.index)
 
 
 def _computed(call: Call, label: Any, is_odd: bool) -> Column:
@@ -84,8 +94,7 @@ def choose(call: Call) -> FrameLineage:
         own = value_of(call.source) if is_series(call.owner) else call.source.columns.get(label)
         column = transform([own or Column(), *([value_of(other)] if other else [])])
         columns[label] = decide(column, [value_of(deciding)], CONDITIONAL) if deciding else _hidden(column, condition)
-    sources = [one for one in (call.source, other, deciding) if one]
-    return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
+    return _matched(columns, [one for one in (call.source, other, deciding) if one], call)
 
 
 def _hidden(column: Column, condition: Any) -> Column:
@@ -190,7 +199,7 @@ def use_ufunc(call: Call) -> FrameLineage | None:
             one.columns[label] if label in one.columns and is_frame(call.result) else value_of(one) for one in sources
         ]
         columns[label] = transform(parts)
-    return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
+    return _matched(columns, sources, call)
 
 
 def rename_series(call: Call) -> FrameLineage | None:

@@ -6,20 +6,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, join_inputs, join_rows
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by
 from whence_client.frames.handover import adopt_values
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
+    is_frame,
     is_series,
+    joined_index,
     labels_in,
     labels_of,
+    matched_levels,
     pick,
     series_of,
     value_column,
     value_of,
 )
+from whence_client.frames.pandas.selection import levels_of
 from whence_client.lineage.columns import (
+    JOIN,
     NOT_CAPTURED,
     Column,
     add_reason,
@@ -35,10 +40,20 @@ def construct(call: Call) -> FrameLineage | None:
         column, sources = value_column(data, call.find), [one for one in [call.find(data)] if one]
         return series_of(call.owner.name, column, *sources)
     if not isinstance(data, Mapping):
-        return adopt_values(data, list(call.owner.columns), call.find)
+        source = call.find(data) if is_frame(data) or is_series(data) else None
+        return replace(
+            adopt_values(data, list(call.owner.columns), call.find), index=_index([source] if source else [], call)
+        )
     sources = [one for one in map(call.find, data.values()) if one]
     columns = {label: value_column(value, call.find, join_rows(sources)) for label, value in data.items()}
-    return FrameLineage(columns, join_rows(sources), join_inputs(sources))
+    rows = join_rows(sources) | rows_by(matched_levels(data.values(), call.find), JOIN)
+    return FrameLineage(columns, rows, join_inputs(sources), _index(sources, call))
+
+
+def _index(sources: list[FrameLineage], call: Call) -> dict[Any, Column]:
+    """The levels of a new frame: of its series, or of an index that is given."""
+    given = call.argument(1, "index")
+    return joined_index(sources) if given is None else levels_of(given, call)
 
 
 def make_dummies(call: Call) -> FrameLineage | None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
+import operator
+import re
 from dataclasses import replace
+from typing import Any
 
 from whence_client.frames.frames import FrameLineage, rows_by
 from whence_client.frames.pandas.calls import (
@@ -12,6 +16,8 @@ from whence_client.frames.pandas.calls import (
     is_series,
     labels_in,
     pick,
+    rows_chosen_by,
+    value_column,
 )
 from whence_client.lineage.columns import (
     FILTER,
@@ -20,10 +26,22 @@ from whence_client.lineage.columns import (
 
 
 def query(call: Call) -> FrameLineage:
-    """Rows for which an expression holds. Names with `@` are Python's: where they came from is not known."""
+    """Rows for which an expression holds. Names with `@` are variables of the program."""
     text = str(call.argument(0, "expr"))
     names = [name for name in names_in(text) if name in call.source.columns or name in call.source.index]
-    return call.source.with_rows(rows_by((pick(call.source, name) for name in names), FILTER))
+    rows = rows_by((pick(call.source, name) for name in names), FILTER)
+    chosen = (rows_chosen_by(one, call) for one in _variables(text, call))
+    return call.source.with_rows(functools.reduce(operator.or_, chosen, rows))
+
+
+def _variables(text: str, call: Call) -> list[Any]:
+    """The values of the program's variables in an expression: `@limit`, `@frame.column`."""
+    known = {**(call.named.get("global_dict") or {}), **(call.named.get("local_dict") or {})}
+    names = ((known.get(name), member) for name, member in re.findall(r"@(\w+)(?:\.(\w+))?", text))
+    return [
+        value[member] if value is not None and is_frame(value) and member in value.columns else value
+        for value, member in names
+    ]
 
 
 def evaluate(call: Call) -> FrameLineage | None:
@@ -32,7 +50,9 @@ def evaluate(call: Call) -> FrameLineage | None:
     target, equals, expression = text.partition("=")
     if "==" in text or not equals:
         expression, target = text, ""
-    column = transform(pick(call.source, name) for name in names_in(expression) if name in call.source.columns)
+    of_columns = (pick(call.source, name) for name in names_in(expression) if name in call.source.columns)
+    values = (value_column(one, call.find, call.source.rows, call.owner) for one in _variables(expression, call))
+    column = transform((*of_columns, *values))
     if is_frame(call.result):
         return replace(call.source, columns={**call.source.columns, target.strip(): column})
     return replace(call.source, columns={labels_in(call.result)[0]: column}) if is_series(call.result) else None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by
+from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_rows, rows_by
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -13,12 +14,14 @@ from whence_client.frames.pandas.calls import (
     is_series,
     labels_in,
     labels_of,
+    matched_levels,
     pick,
     series_of,
     value_of,
 )
 from whence_client.lineage.columns import (
     AGGREGATION,
+    CONDITIONAL,
     EMPTY,
     FILTER,
     GROUP_BY,
@@ -61,7 +64,8 @@ def group(call: Call) -> FrameLineage:
     by, level = call.argument(0, "by"), call.named.get("level")
     keys: dict[Any, Column] = {}
     for number, one in enumerate(labels_of(by) if by is not None else labels_of(level)):
-        keys[_key_name(one, number)] = _key(one, call)
+        key = list(call.source.index)[one] if by is None and one in range(len(call.source.index)) else one
+        keys[_key_name(key, number)] = _key(key, call)
     rest = {
         label: column for label, column in call.source.columns.items() if label not in keys or is_series(call.owner)
     }
@@ -78,7 +82,7 @@ def _key_name(key: Any, number: int) -> Any:
 def _key(key: Any, call: Call) -> Column:
     found = call.find(key)
     if found is not None:
-        return value_of(found)
+        return decide(value_of(found), matched_levels((call.owner, key), call.find), CONDITIONAL)
     label = getattr(key, "key", None) or key
     return pick(call.source, label) if isinstance(label, (str, int, tuple)) else unknown(NOT_CAPTURED)
 
@@ -234,7 +238,14 @@ def pivot(call: Call) -> FrameLineage | None:
         made = decide(transform([pick(source, one) for one in origin], AGGREGATION), deciding, FILTER)
         columns[label] = add_reason(made, OPAQUE_FUNCTION) if callable(function) else made
     rows = source.rows | rows_by([*keys.values(), *deciding], GROUP_BY)
+    if call.method == "pivot_table":
+        rows |= _rows_with_cells([pick(source, one) for one in values], call)
     return FrameLineage(columns, rows, source.inputs, keys)
+
+
+def _rows_with_cells(values: Iterable[Column], call: Call) -> Rows:
+    """A row whose cells are all missing is left out: the values decide on the rows."""
+    return rows_by(values, FILTER) if call.named.get("dropna", True) else Rows()
 
 
 def count_pairs(call: Call) -> FrameLineage | None:
@@ -250,6 +261,7 @@ def count_pairs(call: Call) -> FrameLineage | None:
     )
     cell = decide(transform(values.values(), AGGREGATION), across.values(), FILTER)
     rows = join_rows(known) | rows_by([*keys.values(), *across.values()], GROUP_BY)
+    rows |= _rows_with_cells(values.values(), call)
     return FrameLineage(dict.fromkeys(labels_in(call.result), cell), rows, join_inputs(known), keys)
 
 

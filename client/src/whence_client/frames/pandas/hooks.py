@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Callable
@@ -22,7 +23,16 @@ from whence_client.frames.frames import FrameLineage, unknown_frame
 from whence_client.frames.memory import memory_of
 from whence_client.frames.pandas import assignment, columnwise, construction, grouping, joining, selection
 from whence_client.frames.pandas.arrays import choose_values
-from whence_client.frames.pandas.calls import Call, Rule, descend, is_frame, is_series, labels_in, value_column
+from whence_client.frames.pandas.calls import (
+    Call,
+    Rule,
+    descend,
+    is_frame,
+    is_tracked,
+    labels_in,
+    parameters_of,
+    value_column,
+)
 from whence_client.frames.pandas.files import QUERIES, READERS, WRITERS, Files
 from whence_client.frames.writes import FrameWrite, write_event
 from whence_client.lineage.columns import EMPTY, LEFT_THE_ENGINE, NOT_CAPTURED, unknown
@@ -96,10 +106,15 @@ class _Hooks:
 
     def _hook(self, owner: Any, name: str, rule: Rule, *, changes: bool = False, is_module: bool = False) -> None:
         """Call a rule after the outermost call. `changes`: it gives the lineage of the object itself afterwards."""
+        reads_variables = name in ("query", "eval")
 
         def make(original: Any) -> Any:
+            names = parameters_of(original)[0 if is_module else 1 :]
+
             @functools.wraps(original)
             def hooked(*args: Any, **named: Any) -> Any:
+                if reads_variables:  # pandas finds them in the frame of its caller, which is one further up now
+                    named["level"] = named.get("level", 0) + 1
                 if getattr(self._within, "call", False):
                     return original(*args, **named)
                 subject = None if is_module else args[0]
@@ -113,6 +128,10 @@ class _Hooks:
                     self._within.call = False
                 given = args if is_module else args[1:]
                 if before is not None or given or named:
+                    named = {**dict(zip(names, given)), **named}
+                    if reads_variables:
+                        caller = sys._getframe(1)
+                        named.setdefault("local_dict", ChainMap(caller.f_locals, caller.f_globals))
                     self._guard.run(name, self._apply, rule, name, before, subject, given, named, result, changes)
                 return result
 
@@ -147,8 +166,9 @@ class _Hooks:
 
     def _remember_copy(self, frame: Any, before: FrameLineage, made: dict[Any, Any]) -> None:
         """The frame that `assign` gives to a function: the columns so far."""
-        columns = dict(before.columns)
-        columns.update({label: value_column(value, self._memory.find, before.rows) for label, value in made.items()})
+        self._memory.remember(frame, before)
+        find, columns = self._memory.find, dict(before.columns)
+        columns.update({label: value_column(value, find, before.rows, frame) for label, value in made.items()})
         self._memory.remember(
             frame, replace(before, columns={label: columns.get(label, EMPTY) for label in frame.columns})
         )
@@ -167,7 +187,7 @@ class _Hooks:
         named = {label: getattr(value, "made", value) for label, value in named.items()}
         is_inplace = result is None and bool(named.get("inplace"))
         target = subject if changes or is_inplace else result
-        if not _is_tracked(target) or (before is None and not self._is_known((*args, *named.values()))):
+        if not is_tracked(target) or (before is None and not self._is_known((*args, *named.values()))):
             return
         source = before or FrameLineage()
         if before is None and is_frame(subject) and name != "__init__":
@@ -211,7 +231,7 @@ class _Hooks:
 
     def _descend(self, result: Any, other: Any) -> None:
         source = self._memory.find(other)
-        if source is not None and _is_tracked(result) and self._memory.find(result) is None:
+        if source is not None and is_tracked(result) and self._memory.find(result) is None:
             self._memory.remember(result, descend(source, labels_in(result), NOT_CAPTURED))
 
     def _hook_member(self, owner: Any, name: str, rule: Rule, *, changes: bool = False, member: str = "obj") -> None:
@@ -350,15 +370,6 @@ class _Hooks:
             return hooked
 
         self._patches.replace(owner, name, make)
-
-
-def _is_tracked(thing: Any) -> bool:
-    """Whether an object carries lineage: a frame, a series, a group, a window."""
-    return (
-        is_frame(thing)
-        or is_series(thing)
-        or type(thing).__module__.startswith(("pandas.core.groupby", "pandas.core.window", "pandas.core.resample"))
-    )
 
 
 def _in_order(lineage: FrameLineage, frame: Any) -> FrameLineage:

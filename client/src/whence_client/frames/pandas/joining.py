@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by, unknown_frame
@@ -12,8 +11,10 @@ from whence_client.frames.pandas.calls import (
     Rule,
     is_frame,
     is_series,
+    joined_index,
     labels_in,
     labels_of,
+    matched_levels,
     pick,
     value_of,
 )
@@ -51,9 +52,12 @@ def merge_frames(call: Call) -> FrameLineage | None:
     rows = join_rows((left, right)) | rows_by([*keys, *by], JOIN)
     if call.method == "merge_asof":
         rows |= rows_by(keys, SORT)
-    return FrameLineage(
-        columns, rows, join_inputs((left, right)), {**right.index, **left.index} if any(by_index) else {}
-    )
+    index = _index(left, right, how) if any(by_index) else {}
+    return FrameLineage(columns, rows, join_inputs((left, right)), index)
+
+
+def _index(left: FrameLineage, right: FrameLineage, how: str) -> dict[Any, Column]:
+    return joined_index((left, right)) if how in ("right", "outer") else {**right.index, **left.index}
 
 
 def _side(frame: Any, call: Call) -> FrameLineage:
@@ -98,7 +102,8 @@ def join_frames(call: Call) -> FrameLineage | None:
     suffixes = (call.named.get("lsuffix", ""), call.named.get("rsuffix", ""))
     columns = {label: _merged(label, left, right, set(), "left", suffixes) for label in labels_in(call.result)}
     rows = join_rows((left, right)) | rows_by([*keys, *right.index.values()], JOIN)
-    return FrameLineage(columns, rows, join_inputs((left, right)), left.index)
+    index = _index(left, right, call.named.get("how", "left")) if not on else left.index
+    return FrameLineage(columns, rows, join_inputs((left, right)), index)
 
 
 def concatenate(call: Call) -> FrameLineage | None:
@@ -111,14 +116,18 @@ def concatenate(call: Call) -> FrameLineage | None:
         return None
     sides = [_side(one, call) for one in objects if one is not None]
     labels = labels_in(call.result)
-    if call.argument(1, "axis", 0) in (1, "columns"):
+    is_beside = call.argument(1, "axis", 0) in (1, "columns")
+    if is_beside:
         flat = [column for side in sides for column in side.columns.values()]
         columns = dict(zip(labels, flat)) if len(flat) == len(labels) else dict.fromkeys(labels, unknown(NOT_CAPTURED))
     elif is_series(call.result):
         columns = {labels[0]: merge(map(value_of, sides))}
     else:
         columns = {label: merge(side.columns.get(label, EMPTY) for side in sides) for label in labels}
-    return FrameLineage(columns, join_rows(sides), join_inputs(sides), replace(sides[0]).index)
+    levels = matched_levels(objects, call.find) if is_beside else []
+    rows = join_rows(sides) | rows_by(levels, JOIN)
+    is_numbered = call.named.get("ignore_index") and not is_beside
+    return FrameLineage(columns, rows, join_inputs(sides), {} if is_numbered else joined_index(sides))
 
 
 OF_FRAMES: dict[str, Rule] = {"merge": merge_frames, "join": join_frames}

@@ -5,23 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, Rows, rows_by
+from whence_client.frames.frames import FrameLineage, rows_by
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
     is_constant,
     is_frame,
     is_series,
+    is_truth,
     labels_in,
     labels_of,
     pick,
+    rows_chosen_by,
     series_of,
     value_of,
 )
 from whence_client.lineage.columns import (
     CONDITIONAL,
     EMPTY,
-    FILTER,
+    JOIN,
     LEFT_THE_ENGINE,
     NOT_CAPTURED,
     Column,
@@ -37,15 +39,22 @@ def get_item(call: Call) -> FrameLineage | None:
     key = call.args[0]
     mask = call.find(key)
     if is_series(call.owner):
-        return call.source.with_rows(_by_rows(key, call)) if is_series(call.result) else None
-    if mask is not None and len(call.result.columns) == len(call.owner.columns) and not isinstance(key, list):
-        if is_frame(key):
-            return _masked(call, mask)
-        return call.source.with_rows(rows_by([value_of(mask)], FILTER) | mask.rows)
+        return call.source.with_rows(rows_chosen_by(key, call)) if is_series(call.result) else None
+    if mask is not None and is_frame(key) and len(call.result.columns) == len(call.owner.columns):
+        return _masked(call, mask)
+    if _chooses_rows(key, call):
+        return call.source.with_rows(rows_chosen_by(key, call))
     if is_series(call.result):
         return series_of(key, pick(call.source, key), call.source)
     kept = {label: pick(call.source, label) for label in labels_in(call.result)}
     return replace(call.source, columns=kept)
+
+
+def _chooses_rows(key: Any, call: Call) -> bool:
+    """Whether a key has a truth for each row, or is a range of them. Others are labels of columns."""
+    if isinstance(key, (slice, list)):
+        return isinstance(key, slice) or (bool(key) and isinstance(key[0], bool))
+    return is_truth(key) or (is_series(key) and labels_in(call.result) == labels_in(call.owner))
 
 
 def _masked(call: Call, mask: FrameLineage) -> FrameLineage:
@@ -62,7 +71,7 @@ def get_location(call: Call) -> FrameLineage | None:
     if not is_frame(call.result) and not is_series(call.result):
         return None
     rows, chosen = location_parts(call.args[0])
-    source = call.source.with_rows(_by_rows(rows, call))
+    source = call.source.with_rows(rows_chosen_by(rows, call))
     if is_series(call.owner):
         return source
     if is_series(call.result):
@@ -83,12 +92,6 @@ def location_parts(key: Any) -> tuple[Any, Any]:
     return (key[0], key[1]) if isinstance(key, tuple) and len(key) == 2 else (key, None)
 
 
-def _by_rows(key: Any, call: Call) -> Rows:
-    """What chooses rows: a mask of known lineage. Positions and labels are the program's."""
-    mask = call.find(key)
-    return rows_by([value_of(mask)], FILTER) | mask.rows if mask is not None else Rows()
-
-
 def rename(call: Call) -> FrameLineage:
     """The same columns under other names, by their positions."""
     labels = labels_in(call.result)
@@ -106,13 +109,39 @@ def subset(call: Call) -> FrameLineage | None:
     )
 
 
+def drop(call: Call) -> FrameLineage | None:
+    """Columns of the same names, or rows without those of some labels."""
+    made = subset(call)
+    labels = call.named.get("index", call.argument(0, "labels") if _is_of_rows(call) else None)
+    return made.with_rows(rows_chosen_by(labels, call)) if made else None
+
+
+def reindex(call: Call) -> FrameLineage | None:
+    """Columns of the same names, or rows of these labels, which become the index."""
+    made = subset(call)
+    labels = call.named.get("index", call.argument(0, "labels") if _is_of_rows(call) else None)
+    if made is None or labels is None:
+        return made
+    rows = rows_chosen_by(labels, call) | rows_by(call.source.index.values(), JOIN)
+    return replace(made.with_rows(rows), index=levels_of(labels, call))
+
+
+def _is_of_rows(call: Call) -> bool:
+    return call.named.get("axis") in (None, 0, "index")
+
+
+def take(call: Call) -> FrameLineage:
+    """Rows at positions."""
+    return call.source.with_rows(rows_chosen_by(call.argument(0, "indices"), call))
+
+
 def reset_index(call: Call) -> FrameLineage:
     """Levels of the index become columns; a number of the row has no source."""
     levels = call.source.index
     columns = dict(call.source.columns)
     if is_series(call.owner) and is_frame(call.result):
         columns = {labels_in(call.result)[-1]: value_of(call.source)}
-    other = levels.get(..., EMPTY)  # numbers of rows and names of columns have no source
+    other = levels.get(..., unknown(NOT_CAPTURED) if levels else EMPTY)  # numbers of rows have no source
     made = {label: columns.get(label) or levels.get(_plain(label)) or other for label in labels_in(call.result)}
     return replace(call.source, columns=made, index={})
 
@@ -145,10 +174,10 @@ def set_axis(call: Call) -> FrameLineage | None:
         return None
     if list(labels) != list(call.source.columns):
         return replace(call.source, columns=dict(zip(labels, call.source.columns.values())))
-    return replace(call.source, index=_levels_of(call.argument(1, "labels"), call))
+    return replace(call.source, index=levels_of(call.argument(1, "labels"), call))
 
 
-def _levels_of(labels: Any, call: Call) -> dict[Any, Column]:
+def levels_of(labels: Any, call: Call) -> dict[Any, Column]:
     """The levels of an index that was set: of a column, of numbers, or of values that are not known."""
     found = call.find(labels)
     if found is not None:
@@ -187,8 +216,9 @@ BOTH: dict[str, Rule] = {
     "__getitem__": get_item,
     "reset_index": reset_index,
     "explode": explode,
-    "reindex": subset,
-    "drop": subset,
+    "reindex": reindex,
+    "drop": drop,
+    "take": take,
 }
 OF_FRAMES: dict[str, Rule] = {
     "rename": rename,

@@ -37,11 +37,15 @@ class Computed(NamedTuple):
 
 @dataclass(frozen=True)
 class Relation:
-    """The output of an operator: its attributes, the columns in scope, and what chose, grouped or ordered its rows."""
+    """The output of an operator: its attributes, the columns in scope, and what chose, grouped or ordered its rows.
+
+    `window_order` is what windows sorted the rows by: nobody asked for it, but a limit takes the first rows of it.
+    """
 
     output: tuple[Attribute, ...]
     columns: Mapping[int, Column]
     influences: Influences = NO_INFLUENCES
+    window_order: Influences = NO_INFLUENCES
 
     def column(self, index: int) -> Column:
         """The column at a position."""
@@ -62,6 +66,11 @@ def attributes_of(value: Any) -> tuple[Attribute, ...]:
 def rows_of(relations: Iterable[Relation]) -> Influences:
     """What chose, grouped or ordered the rows of several relations."""
     return reduce(operator.or_, (one.influences for one in relations), NO_INFLUENCES)
+
+
+def window_order_of(relations: Iterable[Relation]) -> Influences:
+    """What windows sorted the rows of several relations by."""
+    return reduce(operator.or_, (one.window_order for one in relations), NO_INFLUENCES)
 
 
 def passed_columns(output: Iterable[Attribute], children: list[Relation], reason: str) -> dict[int, Column]:

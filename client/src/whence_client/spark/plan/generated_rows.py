@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whence_client.lineage.columns import (
@@ -35,7 +36,7 @@ def read_generate(node: Node, children: list[Relation], context: Context, outer:
     generator = next(trees_in(node["generator"]))
     columns = _generated(generator, len(made), scope)
     added = {one.id: column for one, column in zip(made, columns)}
-    return Relation((*child.output, *made), {**child.columns, **added}, child.influences)
+    return replace(child, output=(*child.output, *made), columns={**child.columns, **added})
 
 
 def _generated(generator: Tree, width: int, scope: Scope) -> list[Column]:

@@ -15,7 +15,9 @@ from whence_client.lineage.columns import (
     NO_SOURCE,
     NOT_CAPTURED,
     SORT,
+    WINDOW,
     Column,
+    Edge,
     merge,
     read_column,
     transform,
@@ -30,6 +32,7 @@ from whence_client.spark.plan.attributes import (
     attributes_of,
     passed_columns,
     rows_of,
+    window_order_of,
 )
 from whence_client.spark.plan.expressions import Scope, read_expression, read_expressions
 from whence_client.spark.plan.generated_rows import (
@@ -39,7 +42,7 @@ from whence_client.spark.plan.generated_rows import (
     read_serialize,
     read_whole_frame,
 )
-from whence_client.spark.plan.influences import chosen_by
+from whence_client.spark.plan.influences import NO_INFLUENCES, Influences, chosen_by
 from whence_client.spark.plan.trees import (
     Node,
     Tree,
@@ -138,7 +141,8 @@ def _named(
 
 def _project(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
     named = list(_named(node["projectList"], _scope(children, context, outer), context.find_computed))
-    return Relation(tuple(one for one, _ in named), {one.id: column for one, column in named}, rows_of(children))
+    columns = {one.id: column for one, column in named}
+    return Relation(tuple(one for one, _ in named), columns, rows_of(children), window_order_of(children))
 
 
 def _aggregate(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
@@ -151,16 +155,23 @@ def _aggregate(node: Node, children: list[Relation], context: Context, outer: Ma
 def _window(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
     named = list(_named(node["windowExpressions"], _scope(children, context, outer)))
     added = {one.id: column for one, column in named}
-    return Relation(
-        (*children[0].output, *(one for one, _ in named)), {**children[0].columns, **added}, rows_of(children)
-    )
+    output = (*children[0].output, *(one for one, _ in named))
+    keys = {Edge(edge.source, SORT) for one in added.values() for edge in one.indirect if edge.subtype == WINDOW}
+    order = window_order_of(children) | Influences(frozenset(keys))
+    return Relation(output, {**children[0].columns, **added}, rows_of(children), order)
+
+
+def _limit(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
+    (child,) = children
+    return replace(child, influences=child.influences | child.window_order)
 
 
 def _condition(subtype: str, *fields: str) -> Rule:
     def rule(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
         scope = _scope(children, context, outer)
         chosen = chosen_by((one for name in fields for one in read_expressions(node.get(name), scope)), subtype)
-        return Relation(children[0].output, children[0].columns, rows_of(children) | chosen)
+        order = NO_INFLUENCES if subtype == SORT else window_order_of(children)
+        return Relation(children[0].output, children[0].columns, rows_of(children) | chosen, order)
 
     return rule
 
@@ -177,7 +188,8 @@ def _join(node: Node, children: list[Relation], context: Context, outer: Mapping
         exists = attributes_of(node["joinType"].get("exists"))
         flag = transform(conditions)
         return Relation((*left.output, *exists), {**left.columns, **{one.id: flag for one in exists}}, rows)
-    return Relation((*left.output, *right.output), {**left.columns, **right.columns}, rows)
+    columns = {**left.columns, **right.columns}
+    return Relation((*left.output, *right.output), columns, rows, window_order_of(children))
 
 
 _JOIN_FIELDS = ("condition", "asOfCondition", "orderExpression", "toleranceAssertion")
@@ -197,7 +209,7 @@ def _union(node: Node, children: list[Relation], context: Context, outer: Mappin
         one.id: merge(child.column(index) for child in children if index < len(child.output))
         for index, one in enumerate(output)
     }
-    return Relation(output, columns, rows_of(children))
+    return Relation(output, columns, rows_of(children), window_order_of(children))
 
 
 def _set_operation(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
@@ -235,7 +247,7 @@ def _reference(node: Node, found: Relation | None) -> Relation:
     if found is None:
         return Relation(output, passed_columns(output, [], NOT_CAPTURED))
     columns = {one.id: found.column(index) for index, one in enumerate(output) if index < len(found.output)}
-    return Relation(output, columns, found.influences)
+    return Relation(output, columns, found.influences, found.window_order)
 
 
 def _union_loop(node: Node, first: Relation, step: Tree, context: Context, outer: Mapping[int, Column]) -> Relation:
@@ -267,7 +279,7 @@ def _other(node: Node, children: list[Relation], context: Context) -> Relation:
     """An operator without a rule: what it passes on is known, what it adds is not."""
     listed = attributes_of(node.get("output"))
     if not listed:
-        return Relation(children[0].output, all_columns(children), rows_of(children))
+        return Relation(children[0].output, all_columns(children), rows_of(children), window_order_of(children))
     return Relation(listed, passed_columns(listed, children, NOT_CAPTURED), rows_of(children))
 
 
@@ -307,6 +319,7 @@ _RULES: dict[str, Rule] = {
     "Window": _window,
     "Filter": _condition(FILTER, "condition"),
     "Sort": _condition(SORT, "order"),
+    **dict.fromkeys(("GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample"), _limit),
     **dict.fromkeys(("Join", "AsOfJoin"), _join),
     "LateralJoin": _lateral_join,
     "Union": _union,
