@@ -4,6 +4,7 @@ system, run as a user runs it: `whence run -- python job.py`.
 
 import importlib
 import importlib.metadata
+import inspect
 import random
 import sys
 from collections.abc import Callable
@@ -177,14 +178,22 @@ def test_8_undo_leaves_every_object_of_the_package_as_it_was(capture: Callable[[
     undo = made.install(Kept())
     again = made.install(Kept())
     hooked = members_of(made.name)
-    assert any(hooked[key] is not one for key, one in before.items())
+    changed = [key for key, one in hooked.items() if before.get(key) is not one]
+    assert changed
     again()
     kept = members_of(made.name)
     assert [key for key, one in hooked.items() if kept.get(key) is not one] == []
     undo()
     after = members_of(made.name)
     assert [key for key, one in before.items() if after.get(key) is not one] == []
+    assert [key for key in changed if isinstance(hooked[key], property) != is_property(*key)] == []
     assert [key for key in after if key not in before and not isinstance(after[key], ModuleType)] == []
+
+
+def is_property(module: str, *names: str) -> bool:
+    """Whether a member of a module, or of a class in it or of one that it extends, is a property."""
+    owner = sys.modules[module] if len(names) == 1 else vars(sys.modules[module])[names[0]]
+    return isinstance(inspect.getattr_static(owner, names[-1], None), property)
 
 
 def members_of(package: str) -> dict[tuple[str, ...], Any]:

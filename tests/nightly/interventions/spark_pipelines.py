@@ -78,7 +78,7 @@ def test_every_influence_that_is_seen_is_in_the_lineage(tmp_path: Path, monkeypa
     trials: list[Trial] = []
     for pipeline, before in captured:
         own = [one for one in events if _is_written_below(pipeline.folder, one)]
-        trials.append(observe(pipeline, before, *compose(own)))
+        trials.append(observe(pipeline, before, compose(own)))
     session.stop()
     log.info("%s", summarize(trials))
     assert [one for one in trials if one.missed] == []

@@ -1,6 +1,6 @@
 """One random pipeline: captured once, then run again over inputs with one column changed, to see which outputs move."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,15 @@ class Trial:
     seen: int = 0
     announced: int = 0
     missed: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Known:
+    """The sources of the columns of an output, those of its rows, and the columns that are announced."""
+
+    columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    rows: frozenset[str] = frozenset()
+    announced: frozenset[str] = frozenset()
 
 
 class Pipeline:
@@ -80,56 +89,65 @@ def run_trial(pipeline: Pipeline, install: Callable[[], Callable[[], None]], eve
         return None
     finally:
         undo()
-    return observe(pipeline, before, *compose(events))
+    return observe(pipeline, before, compose(events))
 
 
-def observe(pipeline: Pipeline, before: Outputs, sources: dict[str, set[str]], announced: set[str]) -> Trial:
+def observe(pipeline: Pipeline, before: Outputs, lineage: Known) -> Trial:
     """Change one input column after the other, and compare what moves with what the lineage says."""
     trial = Trial(pipeline.seed, tuple(one.__name__ for one in pipeline.steps()))
     assert pipeline.rerun(pipeline.tables) == before, f"the capture changed the result of {trial}"
     for changed, tables in changes_of(pipeline.tables, pipeline.seed):
         after = pipeline.rerun(tables)
         if after is not None:
-            _compare(trial, changed, before, after, sources, announced)
+            _compare(trial, changed, before, after, lineage)
     return trial
 
 
-def _compare(
-    trial: Trial, changed: str, before: Outputs, after: Outputs, sources: dict[str, set[str]], announced: set[str]
-) -> None:
+def _compare(trial: Trial, changed: str, before: Outputs, after: Outputs, lineage: Known) -> None:
     for moved in (one for one in before if before[one] != after.get(one)):
         trial.seen += 1
-        if changed in sources[moved]:
+        if changed in lineage.columns[moved]:
             continue
-        if moved in announced:
+        if moved in lineage.announced:
             trial.announced += 1
         else:
             trial.missed.append((changed, moved))
 
 
-def compose(events: Sequence[Any]) -> tuple[dict[str, set[str]], set[str]]:
-    """The sources of each column of the last output, through files that were written before; and announced columns."""
-    known: dict[tuple[str, str], tuple[dict[str, set[str]], set[str]]] = {}
+def compose(events: Sequence[Any]) -> Known:
+    """The sources of the last output, through files that were written before."""
+    known: dict[tuple[str, str], Known] = {}
     for event in events:
         output = event["outputs"][0]
         known[output["namespace"], output["name"]] = _of_output(event, output, known)
     return known[events[-1]["outputs"][0]["namespace"], events[-1]["outputs"][0]["name"]]
 
 
-def _of_output(event: Any, output: Any, known: dict[Any, Any]) -> tuple[dict[str, set[str]], set[str]]:
+def _of_output(event: Any, output: Any, known: Mapping[tuple[str, str], Known]) -> Known:
+    """What chose the rows of an input that was written before decides on the rows that are made of it."""
     if "schema" not in output["facets"]:
-        return {}, set()  # a frame without columns
+        return Known()  # a frame without columns
     lineage = output["facets"].get("columnLineage", {})
     announced = {name for name, reason in reasons_of(event).items() if reason != "no_source"}
-    sources: dict[str, set[str]] = {}
+    inputs = (known.get((one["namespace"], one["name"]), Known()) for one in event["inputs"])
+    of_rows = (_sources_of(one, known) for one in lineage.get("dataset", ()))
+    rows = frozenset().union(*(one.rows for one in inputs), *of_rows)
+    columns = {}
     for name in (one["name"] for one in output["facets"]["schema"]["fields"]):
-        sources[name] = set()
-        for one in (*lineage.get("dataset", ()), *lineage.get("fields", {}).get(name, {}).get("inputFields", ())):
-            upstream, doubts = known.get((one["namespace"], one["name"]), ({}, set()))
-            sources[name] |= upstream.get(one["field"], {f"{Path(one['name']).stem}.{one['field']}"})
-            if one["field"] in doubts:
-                announced.add(name)
-    return sources, announced
+        edges = lineage.get("fields", {}).get(name, {}).get("inputFields", ())
+        columns[name] = rows.union(*(_sources_of(one, known) for one in edges))
+        if any(_is_announced(one, known) for one in (*edges, *lineage.get("dataset", ()))):
+            announced.add(name)
+    return Known(columns, rows, frozenset(announced))
+
+
+def _sources_of(edge: Any, known: Mapping[tuple[str, str], Known]) -> frozenset[str]:
+    upstream = known.get((edge["namespace"], edge["name"]), Known())
+    return upstream.columns.get(edge["field"], frozenset((f"{Path(edge['name']).stem}.{edge['field']}",)))
+
+
+def _is_announced(edge: Any, known: Mapping[tuple[str, str], Known]) -> bool:
+    return edge["field"] in known.get((edge["namespace"], edge["name"]), Known()).announced
 
 
 def summarize(trials: Sequence[Trial]) -> str:

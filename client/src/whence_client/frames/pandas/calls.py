@@ -72,11 +72,8 @@ Rule = Callable[[Call], "FrameLineage | None"]
 
 
 def _is_result(value: Any) -> bool:
-    return type(value).__module__.startswith(_OF_RESULTS) and not isinstance(value, type)
-
-
-_OF_RESULTS = ("numpy", "pandas.core.indexes", "pandas.core.arrays")
-"""Modules of types whose values are results, not literals of the program."""
+    """Whether it is an array, an index, a series, a frame, or a number of numpy: none is a literal of the program."""
+    return (hasattr(value, "dtype") or hasattr(value, "dtypes")) and not isinstance(value, type)
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -147,16 +147,26 @@ def transform_groups(call: Call) -> FrameLineage | None:
         own = EMPTY if call.method in NUMBERS else call.source.columns.get(label) or value_of(call.source)
         made = decide(transform([own], AGGREGATION if call.method == "transform" else "TRANSFORMATION"), keys, WINDOW)
         columns[label] = add_reason(made, OPAQUE_FUNCTION) if callable(function) else made
-    return FrameLineage(columns, call.source.rows, call.source.inputs)
+    return FrameLineage(columns, call.source.rows, call.source.inputs, _index_of_rows(call))
+
+
+def _index_of_rows(call: Call) -> dict[Any, Column]:
+    """The levels of the index of what groups were made of. A part of a frame is not remembered."""
+    grouped = getattr(call.owner, "obj", None)
+    found = call.find(grouped)
+    if found is not None:
+        return dict(found.index)
+    return {...: unknown(NOT_CAPTURED)} if grouped is not None and any(grouped.index.names) else {}
 
 
 def pick_rows(call: Call) -> FrameLineage | None:
-    """`head`, `tail`, `nth`, `sample` of each group: rows by their place in it."""
+    """`head`, `tail`, `sample` of each group: rows by their place in it."""
     if not is_frame(call.result) and not is_series(call.result):
         return None
     known = {**call.source.index, **call.source.columns}
     columns = {label: known.get(label) or value_of(call.source) for label in labels_in(call.result)}
-    return FrameLineage(columns, call.source.rows | rows_by(call.source.index.values(), GROUP_BY), call.source.inputs)
+    rows = call.source.rows | rows_by(call.source.index.values(), GROUP_BY)
+    return FrameLineage(columns, rows, call.source.inputs, _index_of_rows(call))
 
 
 def hide(call: Call) -> FrameLineage | None:
@@ -167,7 +177,8 @@ def hide(call: Call) -> FrameLineage | None:
     everything = add_reason(transform(known.values()), OPAQUE_FUNCTION)
     if call.method == "filter":
         columns = {label: known.get(label) or everything for label in labels_in(call.result)}
-        return FrameLineage(columns, call.source.rows | rows_by(known.values(), FILTER), call.source.inputs)
+        rows = call.source.rows | rows_by(known.values(), FILTER)
+        return FrameLineage(columns, rows, call.source.inputs, _index_of_rows(call))
     rows = call.source.rows | rows_by(call.source.index.values(), GROUP_BY)
     return FrameLineage(dict.fromkeys(labels_in(call.result), everything), rows, call.source.inputs, call.source.index)
 
@@ -270,6 +281,21 @@ def _series_given(given: Any, call: Call) -> dict[Any, FrameLineage | None]:
     return {getattr(one, "name", None) or f"row_{at}": call.find(one) for at, one in enumerate(several)}
 
 
+def group_classes() -> tuple[Any, ...]:
+    """The classes of groups."""
+    from pandas.core.groupby import DataFrameGroupBy, SeriesGroupBy
+    from pandas.core.resample import Resampler
+
+    return DataFrameGroupBy, SeriesGroupBy, Resampler
+
+
+def window_classes() -> tuple[Any, ...]:
+    """The classes of moving windows."""
+    from pandas.core.window import ewm, expanding, rolling
+
+    return rolling.Rolling, expanding.Expanding, ewm.ExponentialMovingWindow
+
+
 BOTH: dict[str, Rule] = {
     "groupby": group,
     "rolling": move,
@@ -291,7 +317,7 @@ OF_GROUPS: dict[str, Rule] = {
     "__getitem__": select,
     **dict.fromkeys(AGGREGATES, aggregate),
     **dict.fromkeys((*TRANSFORMS, *NUMBERS), transform_groups),
-    **dict.fromkeys(("head", "tail", "nth", "sample"), pick_rows),
+    **dict.fromkeys(("head", "tail", "sample"), pick_rows),
     **dict.fromkeys(("apply", "filter"), hide),
 }
 OF_WINDOWS: dict[str, Rule] = {

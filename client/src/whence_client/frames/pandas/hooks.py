@@ -23,11 +23,13 @@ from whence_client.frames.frames import FrameLineage, unknown_frame
 from whence_client.frames.memory import memory_of
 from whence_client.frames.pandas import assignment, columnwise, construction, grouping, joining, selection
 from whence_client.frames.pandas.arrays import choose_values
+from whence_client.frames.pandas.callables import made_of, watch_key
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
     descend,
     is_frame,
+    is_series,
     is_tracked,
     labels_in,
     parameters_of,
@@ -74,7 +76,7 @@ class _Hooks:
     def install(self) -> Undo:
         """Put the hooks in place."""
         pandas = self._pandas
-        groups, windows = _group_classes(), _window_classes()
+        groups, windows = grouping.group_classes(), grouping.window_classes()
         both = {**columnwise.BOTH, **selection.BOTH, **grouping.BOTH}
         self._hook_rules(pandas.Series, {**both, **columnwise.OF_SERIES})
         frames = {**both, **columnwise.OF_FRAMES, **selection.OF_FRAMES, **joining.OF_FRAMES, **grouping.OF_FRAMES}
@@ -101,7 +103,7 @@ class _Hooks:
         self, owner: Any, rules: Mapping[str, Rule], *, changes: bool = False, is_module: bool = False
     ) -> None:
         for name, rule in rules.items():
-            if hasattr(owner, name):
+            if callable(getattr(owner, name, None)):  # not a property, as `nth` of groups
                 self._hook(owner, name, rule, changes=changes, is_module=is_module)
 
     def _hook(self, owner: Any, name: str, rule: Rule, *, changes: bool = False, is_module: bool = False) -> None:
@@ -121,6 +123,8 @@ class _Hooks:
                 before = self._memory.find(subject) if subject is not None else None
                 if name == "assign":
                     named = self._watched(named, before)
+                elif name == "__getitem__":
+                    args = (subject, *(watch_key(one, self._within) for one in args[1:]))
                 self._within.call = True
                 try:
                     result = original(*args, **named)
@@ -184,14 +188,14 @@ class _Hooks:
         result: Any,
         changes: bool,
     ) -> None:
-        named = {label: getattr(value, "made", value) for label, value in named.items()}
+        args, named = made_of(args), {label: made_of(value) for label, value in named.items()}
         is_inplace = result is None and bool(named.get("inplace"))
         target = subject if changes or is_inplace else result
         if not is_tracked(target) or (before is None and not self._is_known((*args, *named.values()))):
             return
         source = before or FrameLineage()
-        if before is None and is_frame(subject) and name != "__init__":
-            source = unknown_frame(subject.columns, LEFT_THE_ENGINE)
+        if before is None and (is_frame(subject) or is_series(subject)) and name != "__init__":
+            source = unknown_frame(labels_in(subject), LEFT_THE_ENGINE)
         made = subject if is_inplace else result
         lineage = rule(Call(name, source, subject, args, named, made, self._memory.find, self._have_values_left))
         if lineage is not None:
@@ -244,6 +248,7 @@ class _Hooks:
                     return original(helper, *args, **named)
                 subject = getattr(helper, member, None)
                 before = self._memory.find(subject)
+                args = (*(watch_key(one, self._within) for one in args[:1]), *args[1:])
                 self._within.call = True
                 try:
                     result = original(helper, *args, **named)
@@ -376,19 +381,6 @@ def _in_order(lineage: FrameLineage, frame: Any) -> FrameLineage:
     """The lineage with the columns that the frame has, in their order."""
     known = lineage.columns
     return replace(lineage, columns={label: known.get(label) or unknown(NOT_CAPTURED) for label in frame.columns})
-
-
-def _group_classes() -> tuple[Any, ...]:
-    from pandas.core.groupby import DataFrameGroupBy, SeriesGroupBy
-    from pandas.core.resample import Resampler
-
-    return DataFrameGroupBy, SeriesGroupBy, Resampler
-
-
-def _window_classes() -> tuple[Any, ...]:
-    from pandas.core.window import ewm, expanding, rolling
-
-    return rolling.Rolling, expanding.Expanding, ewm.ExponentialMovingWindow
 
 
 capture = PandasCapture()
