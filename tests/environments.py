@@ -19,3 +19,13 @@ def environment(name: str, lock: Path) -> Path:
     subprocess.run([*uv, "pip", "sync", "--require-hashes", "--python", python, str(lock)], check=True)
     (place / "complete").touch()
     return place
+
+
+def packages(name: str, lock: Path) -> Path:
+    """A folder for PYTHONPATH with the packages of a lock file, which come before those of the environment."""
+    place = user_cache_path("whence", appauthor=False) / f"{name}-{sha256(lock.read_bytes()).hexdigest()[:12]}"
+    if not (place / "complete").exists():
+        options = ["--require-hashes", "--no-deps", "--python", sys.executable, "--target", str(place)]
+        subprocess.run([sys.executable, "-m", "uv", "--quiet", "pip", "install", *options, "-r", str(lock)], check=True)
+        (place / "complete").touch()
+    return place

@@ -31,6 +31,10 @@ CASES = {
         "con.sql(\"CREATE VIEW v AS WITH orders AS (FROM 'orders.csv') SELECT * EXCLUDE (customer) FROM orders\")",
         {"orders.id -> v.id", "orders.amount -> v.amount"},
     ),
+    "files in a list": (
+        "con.sql(\"COPY (SELECT amount FROM read_csv(['orders.csv', 'orders.csv'], header = true)) TO 'out.csv'\")",
+        {"orders.amount -> out.amount"},
+    ),
     "several statements, of which the last is lazy": (
         "con.sql(\"CREATE TABLE a AS FROM 'orders.csv'; SELECT amount FROM a\").write_csv('out.csv')",
         {"orders.id -> a.id", "orders.customer -> a.customer", "orders.amount -> a.amount", "a.amount -> out.amount"},
@@ -121,6 +125,27 @@ def test_tables_and_files_have_the_names_that_everybody_gives_them(session: Kept
     assert str(folder / "orders.csv") in lasting["job"]["facets"]["sql"]["query"]
 
 
+def test_a_relation_has_the_tables_of_its_own_connection(session: Kept, folder: Path, sqlite_store: Engine) -> None:
+    with duckdb.connect("shop.duckdb") as shop, duckdb.connect("crm.duckdb") as crm:
+        for con in (shop, crm):
+            con.execute("CREATE TABLE orders AS FROM 'orders.csv'")
+        shop.table("orders").project("amount").limit(1).write_csv("shop.csv")
+        crm.sql("FROM orders").order("amount").set_alias("o").project("amount").write_csv("crm.csv")
+    *_, from_shop, from_crm = session.events
+    assert from_shop["inputs"][0]["namespace"] == f"duckdb://{folder}/shop.duckdb"
+    assert from_crm["inputs"][0]["namespace"] == f"duckdb://{folder}/crm.duckdb"
+    assert {"orders.amount -> shop.amount", "orders.amount -> crm.amount"} <= column_edges(
+        store_events(sqlite_store, session.events)
+    )
+
+
+def test_a_file_whose_path_is_computed_is_announced(session: Kept, folder: Path) -> None:
+    duckdb.sql("COPY (FROM read_csv(concat('orders', '.csv'))) TO 'out.csv'")
+    (event,) = session.events
+    assert event["inputs"] == []
+    assert list(session.guard("duckdb").take_errors()) == ["duckdb: the name read_csv()"]
+
+
 def test_what_adds_to_a_table_belongs_to_the_run_that_made_it(session: Kept, folder: Path) -> None:
     with duckdb.connect("shop.duckdb") as con:
         for _ in range(2):
@@ -140,6 +165,8 @@ def test_statements_do_as_without_the_capture(session: Kept, folder: Path) -> No
     assert counted is not None
     assert counted.fetchall() == [(2,)]
     assert duckdb.execute("SELECT min(a) FROM local").fetchall() == [(1,)]
+    con.execute("CREATE TABLE numbers AS SELECT 2 AS n")
+    assert con.table("numbers").filter("n IN (SELECT a FROM local)").fetchall() == [(2,)]
     with pytest.raises(duckdb.CatalogException, match="nothing"):
         con.execute("SELECT * FROM nothing")
     with pytest.raises(duckdb.ParserException):

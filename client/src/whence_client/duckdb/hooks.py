@@ -17,6 +17,7 @@ from whence_client.captures.patches import Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.duckdb.catalog import FRAMES, Catalog
 from whence_client.duckdb.records import Statement, statement_event
+from whence_client.duckdb.relations import Relations, call_for, find_sources, text_of
 from whence_client.duckdb.statements import Head, quote, quote_name, read_head, split_name
 from whence_client.events.datasets import Dataset, Field
 from whence_client.events.facets import Event
@@ -33,11 +34,7 @@ _FILES = ("write_parquet", "to_parquet", "write_csv", "to_csv")
 _TABLES = ("create", "to_table", "insert_into")
 _FRAMES = ("df", "to_df", "fetchdf", "fetch_df", "pl")
 _WORD = re.compile(r"[\w$]+")
-_SOURCE = re.compile(
-    r'(?:WITH|,)\s*("(?:[^"]|"")+"|\w+) AS NOT MATERIALIZED \(\s*SELECT \* FROM "(__duckdb_source_\w+)"\s*\)'
-)
 _INSERT = re.compile(r"\s*INSERT\b", re.IGNORECASE)
-_CALL = compile("__whence_call()", "<whence>", "eval")
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class DuckdbCapture:
 
     name = "duckdb"
     kind = ATTACH
-    versions = Versions("2.0.0", "2.0.0")
+    versions = Versions("1.2.2", "2.0.0")
 
     def check(self) -> Findings:
         """Whether DuckDB is there, and of a release that is known."""
@@ -84,6 +81,7 @@ class _Hooks:
         self._calls = self._memory.calls
         self._queries: weakref.WeakKeyDictionary[Any, tuple[str, Frames]] = weakref.WeakKeyDictionary()
         """The query whose result a connection has, and the frames that it reads."""
+        self._relations = Relations(duckdb, self._patches, self._guard)
         self._sources: dict[str, Frame] = {}
         """Frames by the names that DuckDB gives them inside relations."""
         self._reported: list[Frame] = []
@@ -97,6 +95,7 @@ class _Hooks:
             for name in _RUNS:
                 if hasattr(owner, name):
                     self._patches.replace(owner, name, self._hook_run)
+        self._relations.install()
         for name in (*_FILES, *_TABLES, *_FRAMES):
             for owner in (relation, connection):
                 if hasattr(owner, name):
@@ -114,11 +113,11 @@ class _Hooks:
             if getattr(self._calls, "call", False):
                 return original(*args, **named)
             caller = sys._getframe(1)
-            variables = {**caller.f_locals, "__whence_call": functools.partial(original, *args, **named)}
             self._calls.call = True
             try:
-                result = eval(_CALL, caller.f_globals, variables)
-                self._guard.run("execute", self._observe_run, args, named, {**caller.f_globals, **variables}, result)
+                result = call_for(caller, original, args, named)
+                variables = {**caller.f_globals, **caller.f_locals}
+                self._guard.run("execute", self._observe_run, args, named, variables, result)
             finally:
                 self._calls.call = False
             return result
@@ -143,10 +142,9 @@ class _Hooks:
     def _observe_run(
         self, args: tuple[Any, ...], named: dict[str, Any], variables: Mapping[str, Any], result: Any
     ) -> None:
-        connection = args[0] if args and isinstance(args[0], self._duckdb.DuckDBPyConnection) else None
-        given = args[1:] if connection is not None else args
+        connection = self._relations.connection_in(args, named)
+        given = args[1:] if args and args[0] is connection else args
         text = given[0] if given else named.get("query")
-        connection = connection or named.get("connection") or self._duckdb.default_connection()
         if not isinstance(text, str):
             return
         parts = _split(connection, text)
@@ -161,8 +159,10 @@ class _Hooks:
     def _keep_query(self, connection: Any, text: str, frames: Frames, result: Any) -> None:
         """The result of a query may be written later, or become a frame."""
         is_relation = isinstance(result, self._duckdb.DuckDBPyRelation)
+        if is_relation:
+            self._relations.keep(result, connection)
         if is_relation and frames:
-            named = {split_name(name)[0]: source for name, source in _SOURCE.findall(result.sql_query())}
+            named = find_sources(result)
             self._sources.update({source: frames[name] for name, source in named.items() if name in frames})
         if not is_relation:
             self._queries[connection] = (text, frames)
@@ -185,8 +185,8 @@ class _Hooks:
 
     def _observe_end(self, name: str, subject: Any, args: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
         is_relation = isinstance(subject, self._duckdb.DuckDBPyRelation)
-        text, frames = (subject.sql_query(), {}) if is_relation else self._queries.get(subject, ("", {}))
-        connection = subject._con if is_relation else subject
+        text, frames = (text_of(subject), {}) if is_relation else self._queries.get(subject, ("", {}))
+        connection = self._relations.connection_of(subject) if is_relation else subject
         if name in _FRAMES:
             if text and hasattr(result, "columns"):
                 self._remember_result(connection, text, frames, result)

@@ -128,16 +128,26 @@ def _table_function(function: dict[str, Any]) -> Iterator[Source]:
     if str(function.get("function_name", "")).lower() in _READERS and arguments:
         constants = list(_constants(arguments[0]))
         paths = tuple(path for path, _ in constants)
-        yield Source(paths=paths, spans=tuple(span for _, span in constants))
+        spans = tuple(span for _, span in constants)
+        yield Source(paths=paths, spans=spans) if paths else Source((f"{function['function_name']}()",))
 
 
 def _constants(node: dict[str, Any]) -> Iterator[tuple[str, tuple[int, int]]]:
     """The text literals of an argument: one, or the items of a list."""
-    literal = node.get("literal") or {}
+    text = _text_of(node)
+    if text is not None:
+        yield text, (int(node["query_location"]), int(node.get("query_location_length", 0)))
+    elif node.get("function_name") == "list_value":
+        for one in node.get("arguments") or node.get("children") or ():
+            yield from _constants(one.get("expression", one))
+
+
+def _text_of(node: dict[str, Any]) -> str | None:
+    """The text that a node is a literal of: DuckDB 2 has `literal`, DuckDB 1 `value`."""
+    literal, value = node.get("literal") or {}, node.get("value") or {}
     if literal.get("kind") == "STRING":
-        yield str(literal["text"]), (int(node["query_location"]), int(node["query_location_length"]))
-    for one in node.get("arguments") or ():
-        yield from _constants(one.get("expression", one))
+        return str(literal["text"])
+    return str(value["value"]) if (value.get("type") or {}).get("id") == "VARCHAR" else None
 
 
 def split_name(name: str) -> tuple[str, ...]:
