@@ -71,6 +71,21 @@ def test_a_frame_that_is_changed_in_place(session: Kept, folder: Path, tmp_path:
     ]
 
 
+def test_columns_change_places_by_an_array(session: Kept, folder: Path, tmp_path: Path) -> None:
+    o = pd.read_csv(folder / "orders.csv")
+    o[["amount", "id"]] = o[["id", "amount"]].to_numpy()
+    o[["some", "more"]] = o[o["customer"] > 1][["amount", "id"]]
+    o.loc[lambda f: f["region"] == "n", "customer"] = 0
+    o.drop(columns=["region", "day"]).to_json(tmp_path / "o.json")
+    assert describe(session.events[-1]).splitlines() == [
+        "id <- orders.amount",
+        "customer <- orders.customer orders.region:CONDITIONAL",
+        "amount <- orders.id",
+        "some <- orders.customer:FILTER orders.id",
+        "more <- orders.amount orders.customer:FILTER",
+    ]
+
+
 def test_tables_are_named_as_everyone_names_them(session: Kept, folder: Path, tmp_path: Path) -> None:
     from sqlalchemy import create_engine
 

@@ -8,6 +8,7 @@ from typing import Any, Callable
 
 from whence_client.captures.contract import Undo
 from whence_client.captures.guard import Guard
+from whence_client.captures.replacements import find_by_name, pass_over
 
 _ABSENT = object()
 _MARK = "_whence_hooks"
@@ -88,9 +89,9 @@ class Patches:
             self._guard.note(name, f"{owner!r} has no {name}; it is not observed")
             return
         if isinstance(original, (staticmethod, classmethod)):
-            replacement: Any = type(original)(make(original.__func__))
+            replacement: Any = type(original)(pass_over(make(original.__func__), original.__func__))
         else:
-            replacement = make(original)
+            replacement = find_by_name(pass_over(make(original), original), owner, name)
         setattr(owner, name, replacement)
         self._replaced.append((owner, name, own))
 

@@ -9,14 +9,13 @@ from whence_client.frames.frames import FrameLineage
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
-    is_frame,
     is_series,
     labels_of,
     matched_levels,
     value_column,
     value_of,
 )
-from whence_client.frames.pandas.selection import location_parts, set_axis
+from whence_client.frames.pandas.selection import get_item, location_parts, set_axis
 from whence_client.lineage.columns import (
     CONDITIONAL,
     EMPTY,
@@ -37,11 +36,10 @@ def set_item(call: Call) -> FrameLineage:
     labels = labels_of(key) if isinstance(key, list) else [key]
     columns = dict(call.source.columns)
     values = call.find(value)
+    is_table = values is not None and getattr(value, "ndim", 1) == 2 and len(values.columns) == len(labels)
     for position, label in enumerate(labels):
-        if values is not None and is_frame(value) and position < len(values.columns):
-            columns[label] = list(values.columns.values())[position]
-        else:
-            columns[label] = value_column(value, call.find, call.source.rows, call.owner)
+        at = position if is_table else None
+        columns[label] = value_column(value, call.find, call.source.rows, call.owner, at=at)
     return _with_inputs(replace(call.source, columns=columns), value, call)
 
 
@@ -123,3 +121,5 @@ CHANGES: dict[str, Rule] = {
     "_set_axis": set_axis,
 }
 """Rules that give the lineage of the object itself afterwards."""
+TAKEN: dict[str, Rule] = {"pop": get_item}
+"""Rules that give the lineage of the result of such a call."""

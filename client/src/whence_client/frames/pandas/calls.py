@@ -55,8 +55,8 @@ class Call:
         return [one for one in map(self.find, self.given) if one is not None]
 
     def is_odd(self, value: Any) -> bool:
-        """Whether an argument holds values of unknown origin: an array, labels of rows, a number that numpy computed,
-        or a collection of Python that may have such values.
+        """Whether an argument holds values of unknown origin: a frame, a series, an array, labels of rows, a number
+        that numpy computed, or a collection of Python that may have such values.
         """
         if self.find(value) is not None or is_constant(value):
             return False
@@ -116,13 +116,14 @@ def series_of(name: Hashable, column: Column, *sources: FrameLineage) -> FrameLi
     return FrameLineage({name: column}, join_rows(sources), join_inputs(sources), first.index)
 
 
-def value_column(value: Any, find: Find, rows: Rows = NO_ROWS, target: Any = None) -> Column:
-    """The column that assigning a value to a target makes. `rows` are those of the target: other influences come with
-    the value.
+def value_column(value: Any, find: Find, rows: Rows = NO_ROWS, target: Any = None, *, at: int | None = None) -> Column:
+    """The column that assigning a value, or its column `at` a position, to a target makes. `rows` are those of the
+    target: other influences come with the value.
     """
     lineage = find(value)
     if lineage is not None:
-        column = decide(value_of(lineage), matched_levels((target, value), find), CONDITIONAL)
+        own = value_of(lineage) if at is None else list(lineage.columns.values())[at]
+        column = decide(own, matched_levels((target, value), find), CONDITIONAL)
         return Column(
             column.direct,
             column.indirect | (lineage.rows.edges - rows.edges),
@@ -142,6 +143,11 @@ def pick(source: FrameLineage, label: Hashable) -> Column:
     """A column or index level by its label."""
     found = source.columns.get(label)
     return found or source.index.get(label) or unknown(NOT_CAPTURED)
+
+
+def level_of(source: FrameLineage, name: Any) -> Column:
+    """A level of the index by its name; a number of the row has no source."""
+    return source.index.get(name) or source.index.get(..., unknown(NOT_CAPTURED) if source.index else EMPTY)
 
 
 def rows_chosen_by(value: Any, call: Call) -> Rows:

@@ -87,12 +87,13 @@ def _computed(call: Call, label: Any, is_odd: bool) -> Column:
 
 def choose(call: Call) -> FrameLineage:
     """`where` and `mask`: the first argument decides between the value and another."""
-    condition, other = call.argument(0, "cond"), call.find(call.argument(1, "other"))
-    deciding = call.find(condition)
+    condition, replacement = call.argument(0, "cond"), call.argument(1, "other")
+    deciding, other = call.find(condition), call.find(replacement)
     columns = {}
     for label in labels_in(call.result):
         own = value_of(call.source) if is_series(call.owner) else call.source.columns.get(label)
         column = transform([own or Column(), *([value_of(other)] if other else [])])
+        column = add_reason(column, LEFT_THE_ENGINE) if call.is_odd(replacement) else column
         columns[label] = decide(column, [value_of(deciding)], CONDITIONAL) if deciding else _hidden(column, condition)
     return _matched(columns, [one for one in (call.source, other, deciding) if one], call)
 
@@ -198,7 +199,8 @@ def use_ufunc(call: Call) -> FrameLineage | None:
         parts = [
             one.columns[label] if label in one.columns and is_frame(call.result) else value_of(one) for one in sources
         ]
-        columns[label] = transform(parts)
+        made = transform(parts)
+        columns[label] = add_reason(made, LEFT_THE_ENGINE) if any(map(call.is_odd, call.args[2:])) else made
     return _matched(columns, sources, call)
 
 
@@ -218,6 +220,7 @@ def use_accessor(call: Call) -> FrameLineage | None:
         return None
     sources = [call.source, *call.others]
     column = transform(map(value_of, sources))
+    column = add_reason(column, LEFT_THE_ENGINE) if any(map(call.is_odd, call.given)) else column
     return FrameLineage(
         dict.fromkeys(labels_in(call.result), column), join_rows(sources), join_inputs(sources), call.source.index
     )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from whence_client.events.datasets import Dataset as EventDataset
 from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
 from whence_client.frames.memory import FrameMemory
 from whence_client.frames.pandas.calls import is_frame, labels_in
+from whence_client.frames.pandas.outputs import written_columns
 from whence_client.frames.writes import FrameWrite, describe_write
-from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset
+from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Column, Dataset, read_column, unknown
 from whence_client.naming.files import name_file
 from whence_client.naming.tables import name_table_of_url
 
@@ -29,7 +32,7 @@ class Files:
     def __init__(self, memory: FrameMemory, emit_write: Callable[[FrameWrite], None]) -> None:
         self._memory, self._emit_write = memory, emit_write
 
-    def on_read(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def on_read(self, method: str, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A file was read. Chunks and several sheets have no lineage."""
         if not is_frame(result):
             return
@@ -43,12 +46,29 @@ class Files:
             self._memory.remember(result, unknown_frame(labels, LEFT_THE_ENGINE))
             return
         found = name_file(path)
-        lineage = read_frame(Dataset(found.namespace, found.name), labels)
-        levels = [one for one in result.index.names if one is not None]
-        whole = read_frame(Dataset(found.namespace, found.name), levels)
-        self._memory.remember(result, FrameLineage(lineage.columns, inputs=lineage.inputs, index=whole.columns))
+        dataset, levels = Dataset(found.namespace, found.name), [one for one in result.index.names if one is not None]
+        columns, index = read_frame(dataset, labels).columns, read_frame(dataset, levels).columns
+        if _has_other_names(method, named):
+            names = self._names_in(method, path, named)
+            columns, index = (_read_as(dataset, each, names) for each in (labels, levels))
+        self._memory.remember(result, FrameLineage(columns, inputs=frozenset((dataset,)), index=index))
 
-    def on_query(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def _names_in(self, method: str, path: str, named: Mapping[str, Any]) -> dict[Any, Any]:
+        """The names in a file by those that the job gave in their place; none if the file is not at hand."""
+        if method not in ("read_csv", "read_table") or not os.path.isfile(path):
+            return {}
+        options = {name: named[name] for name in _OF_HEADER if name in named}
+        self._memory.calls.call = True
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the job has them already
+                header = getattr(sys.modules["pandas"], method)(path, nrows=0, **options)
+        finally:
+            self._memory.calls.call = False
+        names = list(named["names"])
+        return dict(zip(names, header.columns)) if len(names) == len(header.columns) else {}
+
+    def on_query(self, method: str, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Rows of a database. A table by its name is known; the text of a query is not read here."""
         if not is_frame(result):
             return
@@ -63,7 +83,7 @@ class Files:
         else:
             self._memory.remember(result, unknown_frame(list(result.columns), NOT_CAPTURED))
 
-    def on_write(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def on_write(self, method: str, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A frame was written to a file."""
         path = _path(
             args[1]
@@ -71,27 +91,41 @@ class Files:
             else next((named[one] for one in ("path_or_buf", "path", "excel_writer") if one in named), None)
         )
         if path:
-            self._emit(name_file(path), args[0])
+            self._emit(name_file(path), method, args[0], named)
 
-    def on_table(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def on_table(self, method: str, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A frame was written to a table."""
         name, url = (
             args[1] if len(args) > 1 else named.get("name"),
             _url(args[2] if len(args) > 2 else named.get("con")),
         )
         if isinstance(name, str) and url:
-            self._emit(name_table_of_url(url, name, schema=str(named.get("schema") or "")), args[0])
+            table = name_table_of_url(url, name, schema=str(named.get("schema") or ""))
+            self._emit(table, method, args[0], named)
 
-    def _emit(self, target: EventDataset, frame: Any) -> None:
-        labels = labels_in(frame)
-        lineage = self._memory.find(frame) or unknown_frame(labels, LEFT_THE_ENGINE)
-        known = {label: lineage.columns.get(label) for label in labels}
-        columns = {
-            str(label): column or unknown_frame([label], NOT_CAPTURED).columns[label] for label, column in known.items()
-        }
-        types = frame.dtypes if is_frame(frame) else {frame.name: frame.dtype}
-        whole = FrameLineage(columns, lineage.rows, lineage.inputs)
-        self._emit_write(describe_write("pandas", target, types.items(), whole, len(frame)))
+    def _emit(self, target: EventDataset, method: str, frame: Any, named: Mapping[str, Any]) -> None:
+        lineage = self._memory.find(frame) or unknown_frame(labels_in(frame), LEFT_THE_ENGINE)
+        outputs = list(written_columns(method, frame, lineage, named))
+        whole = FrameLineage({name: column for name, _, column in outputs}, lineage.rows, lineage.inputs)
+        types = ((name, type_) for name, type_, _ in outputs)
+        self._emit_write(describe_write("pandas", target, types, whole, len(frame)))
+
+
+_OF_HEADER = (
+    *("sep", "delimiter", "header", "skiprows", "encoding", "compression", "quotechar", "comment", "engine"),
+    *("skipinitialspace", "skip_blank_lines", "escapechar", "quoting", "doublequote"),
+)
+"""Options of a reader of text on which the names in its first lines depend."""
+
+
+def _has_other_names(method: str, named: Mapping[str, Any]) -> bool:
+    """Whether the job gave names in the place of those in the file."""
+    header = named.get("header", 0 if method == "read_excel" else None)
+    return named.get("names") is not None and header not in (None, "infer")
+
+
+def _read_as(dataset: Dataset, labels: list[Any], names: Mapping[Any, Any]) -> dict[Any, Column]:
+    return {one: read_column(dataset, names[one]) if one in names else unknown(NOT_CAPTURED) for one in labels}
 
 
 def _path(source: Any) -> str:

@@ -115,12 +115,12 @@ def _aggregated(label: Any, named: dict[Any, Any], call: Call) -> Column:
     columns = call.source.columns
     if call.method == "size":
         return EMPTY
-    function = call.args[0] if call.args else None
+    function = call.argument(0, "func")
     if label in named:
         origin, function = named[label][0], named[label][1]
     else:
         origin = label[0] if isinstance(label, tuple) and label[0] in columns else label
-        function = function.get(origin) if isinstance(function, dict) else function
+        function = function.get(origin) if isinstance(function, dict) else call.named.get(label, function)
     column = columns.get(origin)
     if column is None and len(columns) == 1:
         column = value_of(call.source)
@@ -134,14 +134,22 @@ def _aggregated(label: Any, named: dict[Any, Any], call: Call) -> Column:
         else call.method
     )
     made = transform([column], AGGREGATION, masking=name in _COUNTS)
-    return add_reason(made, OPAQUE_FUNCTION) if callable(function) and not isinstance(function, str) else made
+    return add_reason(made, OPAQUE_FUNCTION) if _is_opaque(function, label) else made
+
+
+def _is_opaque(function: Any, label: Any) -> bool:
+    """Whether a function of the job makes a column; of several the one that has the column's name."""
+    if isinstance(function, (list, tuple)):
+        name = label[-1] if isinstance(label, tuple) else label
+        return name not in function and any(map(callable, function))
+    return callable(function)
 
 
 def transform_groups(call: Call) -> FrameLineage | None:
     """A value for each row, computed within its group."""
     if not is_frame(call.result) and not is_series(call.result):
         return None
-    keys, function = list(call.source.index.values()), call.args[0] if call.args else None
+    keys, function = list(call.source.index.values()), call.argument(0, "func")
     columns = {}
     for label in labels_in(call.result):
         own = EMPTY if call.method in NUMBERS else call.source.columns.get(label) or value_of(call.source)
@@ -177,7 +185,7 @@ def hide(call: Call) -> FrameLineage | None:
     everything = add_reason(transform(known.values()), OPAQUE_FUNCTION)
     if call.method == "filter":
         columns = {label: known.get(label) or everything for label in labels_in(call.result)}
-        rows = call.source.rows | rows_by(known.values(), FILTER)
+        rows = call.source.rows | rows_by([everything], FILTER)
         return FrameLineage(columns, rows, call.source.inputs, _index_of_rows(call))
     rows = call.source.rows | rows_by(call.source.index.values(), GROUP_BY)
     return FrameLineage(dict.fromkeys(labels_in(call.result), everything), rows, call.source.inputs, call.source.index)
@@ -202,7 +210,7 @@ def compute_window(call: Call) -> FrameLineage | None:
     """An aggregate of a moving window."""
     if not is_frame(call.result) and not is_series(call.result):
         return None
-    function = call.args[0] if call.method in ("apply", "agg", "aggregate") and call.args else None
+    function = call.argument(0, "func") if call.method in ("apply", "agg", "aggregate") else None
     columns = {}
     for label in labels_in(call.result):
         made = decide(
@@ -210,7 +218,7 @@ def compute_window(call: Call) -> FrameLineage | None:
             call.source.index.values(),
             WINDOW,
         )
-        columns[label] = add_reason(made, OPAQUE_FUNCTION) if callable(function) else made
+        columns[label] = add_reason(made, OPAQUE_FUNCTION) if _is_opaque(function, label) else made
     return FrameLineage(columns, call.source.rows, call.source.inputs)
 
 
@@ -218,7 +226,9 @@ def reduce(call: Call) -> FrameLineage | None:
     """A reduction over a frame: a series with a value of each column, or of each row."""
     if not is_series(call.result) or is_series(call.owner):
         return None
-    return series_of(call.result.name, transform(call.source.columns.values(), AGGREGATION), call.source)
+    made = transform(call.source.columns.values(), AGGREGATION)
+    is_opaque = call.method in ("agg", "aggregate") and _is_opaque(call.argument(0, "func"), call.result.name)
+    return series_of(call.result.name, add_reason(made, OPAQUE_FUNCTION) if is_opaque else made, call.source)
 
 
 def count_values(call: Call) -> FrameLineage | None:

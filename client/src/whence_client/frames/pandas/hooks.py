@@ -23,7 +23,6 @@ from whence_client.frames.frames import FrameLineage, unknown_frame
 from whence_client.frames.memory import memory_of
 from whence_client.frames.pandas import assignment, columnwise, construction, grouping, joining, selection
 from whence_client.frames.pandas.arrays import choose_values
-from whence_client.frames.pandas.callables import made_of, watch_key
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -33,11 +32,18 @@ from whence_client.frames.pandas.calls import (
     is_tracked,
     labels_in,
     parameters_of,
-    value_column,
 )
 from whence_client.frames.pandas.files import QUERIES, READERS, WRITERS, Files
+from whence_client.frames.pandas.functions import (
+    CHOOSING,
+    KEYED,
+    result_of,
+    watch_arguments,
+    watch_assigned,
+    watch_location,
+)
 from whence_client.frames.writes import FrameWrite, write_event
-from whence_client.lineage.columns import EMPTY, LEFT_THE_ENGINE, NOT_CAPTURED, unknown
+from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, unknown
 
 
 class PandasCapture:
@@ -108,7 +114,7 @@ class _Hooks:
 
     def _hook(self, owner: Any, name: str, rule: Rule, *, changes: bool = False, is_module: bool = False) -> None:
         """Call a rule after the outermost call. `changes`: it gives the lineage of the object itself afterwards."""
-        reads_variables = name in ("query", "eval")
+        reads_variables, calls_functions = name in ("query", "eval"), name in (*KEYED, *CHOOSING)
 
         def make(original: Any) -> Any:
             names = parameters_of(original)[0 if is_module else 1 :]
@@ -117,14 +123,14 @@ class _Hooks:
             def hooked(*args: Any, **named: Any) -> Any:
                 if reads_variables:  # pandas finds them in the frame of its caller, which is one further up now
                     named["level"] = named.get("level", 0) + 1
-                if getattr(self._within, "call", False):
+                if getattr(self._within, "call", False) or not (is_module or args):
                     return original(*args, **named)
                 subject = None if is_module else args[0]
                 before = self._memory.find(subject) if subject is not None else None
                 if name == "assign":
-                    named = self._watched(named, before)
-                elif name == "__getitem__":
-                    args = (subject, *(watch_key(one, self._within) for one in args[1:]))
+                    named = watch_assigned(named, before, self._memory, self._guard)
+                elif calls_functions and before is not None:
+                    args, named = watch_arguments(name, args, named, self._within)
                 self._within.call = True
                 try:
                     result = original(*args, **named)
@@ -134,7 +140,7 @@ class _Hooks:
                 if before is not None or given or named:
                     named = {**dict(zip(names, given)), **named}
                     if reads_variables:
-                        caller = sys._getframe(1)
+                        caller = sys._getframe(named["level"])
                         named.setdefault("local_dict", ChainMap(caller.f_locals, caller.f_globals))
                     self._guard.run(name, self._apply, rule, name, before, subject, given, named, result, changes)
                 return result
@@ -142,40 +148,6 @@ class _Hooks:
             return hooked
 
         self._patches.replace(owner, name, make)
-
-    def _watched(self, values: dict[str, Any], before: FrameLineage | None) -> dict[str, Any]:
-        """Functions given to `assign`, within which calls count again: their results carry their own lineage."""
-        made: dict[Any, Any] = {}
-
-        def watch(label: str, value: Any) -> Any:
-            if not callable(value):
-                made[label] = value
-                return value
-
-            @functools.wraps(value)
-            def watched(frame: Any) -> Any:
-                self._within.call = False
-                try:
-                    if before is not None:
-                        self._guard.run("assign", self._remember_copy, frame, before, made)
-                    made[label] = value(frame)
-                finally:
-                    self._within.call = True
-                watched.made = made[label]  # type: ignore[attr-defined]
-                return made[label]
-
-            return watched
-
-        return {label: watch(label, value) for label, value in values.items()}
-
-    def _remember_copy(self, frame: Any, before: FrameLineage, made: dict[Any, Any]) -> None:
-        """The frame that `assign` gives to a function: the columns so far."""
-        self._memory.remember(frame, before)
-        find, columns = self._memory.find, dict(before.columns)
-        columns.update({label: value_column(value, find, before.rows, frame) for label, value in made.items()})
-        self._memory.remember(
-            frame, replace(before, columns={label: columns.get(label, EMPTY) for label in frame.columns})
-        )
 
     def _apply(
         self,
@@ -188,7 +160,7 @@ class _Hooks:
         result: Any,
         changes: bool,
     ) -> None:
-        args, named = made_of(args), {label: made_of(value) for label, value in named.items()}
+        args, named = tuple(map(result_of, args)), {label: result_of(value) for label, value in named.items()}
         is_inplace = result is None and bool(named.get("inplace"))
         target = subject if changes or is_inplace else result
         if not is_tracked(target) or (before is None and not self._is_known((*args, *named.values()))):
@@ -197,9 +169,13 @@ class _Hooks:
         if before is None and (is_frame(subject) or is_series(subject)) and name != "__init__":
             source = unknown_frame(labels_in(subject), LEFT_THE_ENGINE)
         made = subject if is_inplace else result
-        lineage = rule(Call(name, source, subject, args, named, made, self._memory.find, self._have_values_left))
+        call = Call(name, source, subject, args, named, made, self._memory.find, self._have_values_left)
+        lineage = rule(call)
         if lineage is not None:
             self._memory.remember(target, _in_order(lineage, target) if is_frame(target) else lineage)
+        taken = assignment.TAKEN[name](call) if changes and name in assignment.TAKEN else None
+        if taken is not None:
+            self._memory.remember(result, taken)
 
     def _is_known(self, values: Iterable[Any]) -> bool:
         """Whether any of the values, or of the items of a list or mapping among them, has a lineage."""
@@ -240,6 +216,7 @@ class _Hooks:
 
     def _hook_member(self, owner: Any, name: str, rule: Rule, *, changes: bool = False, member: str = "obj") -> None:
         """A rule of a helper object of a frame: its subject is the frame."""
+        is_location = owner.__name__ == "_LocationIndexer"
 
         def make(original: Any) -> Any:
             @functools.wraps(original)
@@ -248,7 +225,8 @@ class _Hooks:
                     return original(helper, *args, **named)
                 subject = getattr(helper, member, None)
                 before = self._memory.find(subject)
-                args = (*(watch_key(one, self._within) for one in args[:1]), *args[1:])
+                if before is not None and is_location:
+                    args = watch_location(args, self._within)
                 self._within.call = True
                 try:
                     result = original(helper, *args, **named)
@@ -356,10 +334,12 @@ class _Hooks:
         for event in self._capture.translate(write, self._session.naming()):
             self._session.emit(event, capture=self._capture.name)
 
-    def _hook_end(self, owner: Any, name: str, observer: Callable[[Any, Any, Any], None]) -> None:
+    def _hook_end(self, owner: Any, name: str, observer: Callable[[str, Any, Any, Any], None]) -> None:
         """Observe the outermost read or write."""
 
         def make(original: Any) -> Any:
+            names = parameters_of(original)
+
             @functools.wraps(original)
             def hooked(*args: Any, **named: Any) -> Any:
                 if getattr(self._within, "call", False):
@@ -369,7 +349,7 @@ class _Hooks:
                     result = original(*args, **named)
                 finally:
                     self._within.call = False
-                self._guard.run(name, observer, result, args, named)
+                self._guard.run(name, observer, name, result, args, {**dict(zip(names, args)), **named})
                 return result
 
             return hooked

@@ -15,6 +15,7 @@ from whence_client.frames.pandas.calls import (
     is_truth,
     labels_in,
     labels_of,
+    level_of,
     pick,
     rows_chosen_by,
     series_of,
@@ -137,12 +138,10 @@ def take(call: Call) -> FrameLineage:
 
 def reset_index(call: Call) -> FrameLineage:
     """Levels of the index become columns; a number of the row has no source."""
-    levels = call.source.index
     columns = dict(call.source.columns)
     if is_series(call.owner) and is_frame(call.result):
         columns = {labels_in(call.result)[-1]: value_of(call.source)}
-    other = levels.get(..., unknown(NOT_CAPTURED) if levels else EMPTY)  # numbers of rows have no source
-    made = {label: columns.get(label) or levels.get(_plain(label)) or other for label in labels_in(call.result)}
+    made = {label: columns.get(label) or level_of(call.source, _plain(label)) for label in labels_in(call.result)}
     return replace(call.source, columns=made, index={})
 
 
