@@ -117,6 +117,16 @@ def test_tables_become_frames_and_frames_tables(session: Kept, orders: Path, tmp
     assert describe(session.events[-1]) == "id <- orders.id\nwho <- orders.who\namount <- orders.amount"
 
 
+def test_a_table_that_gives_its_memory_away_is_not_touched_after_it(
+    session: Kept, orders: Path, tmp_path: Path
+) -> None:
+    frame = pq.read_table(orders).to_pandas(self_destruct=True, split_blocks=True)
+    pq.write_table(pa.Table.from_pandas(frame[["who"]]), tmp_path / "out.parquet")
+    assert describe(session.events[-1]) == "who <- orders.who"
+    pl.read_parquet(orders).to_pandas(use_pyarrow_extension_array=True)[["id"]].to_parquet(tmp_path / "out.parquet")
+    assert describe(session.events[-1]) == "id <- orders.id"
+
+
 def test_what_pandas_does_within_is_its_own(session: Kept, orders: Path, tmp_path: Path) -> None:
     before = len(session.events)
     pd.read_parquet(orders).to_parquet(tmp_path / "out.parquet")

@@ -12,17 +12,19 @@ from whence.capture.java import java_home
 Event = dict[str, Any]
 
 
-def run_job(code: str, base: Path, printed: str) -> list[Event]:
-    """The events of a job, which gets `base` and the file for its events, and whose last line is `printed`."""
+def run_job(text: str, base: Path, printed: str, *, code: int = 0) -> list[Event]:
+    """The events of a job, which gets `base` and the file for its events, whose last line is `printed`, and which ends
+    with `code`.
+    """
     events = base / "events"
     done = subprocess.run(
-        [sys.executable, "-c", code, str(base), str(events)],
+        [sys.executable, "-c", text, str(base), str(events)],
         env={**os.environ, "JAVA_HOME": str(java_home()), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
-    assert done.stdout.splitlines()[-1:] == [printed], done.stderr[-4000:]
+    assert (done.stdout.splitlines()[-1:], done.returncode) == ([printed], code), done.stderr[-4000:]
     assert "lineage is incomplete" not in done.stderr, done.stderr[-4000:]
     return [json.loads(line) for line in events.read_text("utf-8").splitlines()]

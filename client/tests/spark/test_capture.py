@@ -109,3 +109,24 @@ def test_rows_that_the_driver_made_may_come_from_anywhere(events: "list[Event]")
     assert {(one["field"], one["reason"]) for one in evidence} == {
         (one, "left_the_engine") for one in ("id", "customer", "amount")
     }
+
+
+ENDLESS = """
+import sys
+from pyspark.sql import SparkSession
+from whence_client.spark import attach
+
+base, events = sys.argv[1:]
+builder = SparkSession.builder.master("local[1]").appName("shop").config("spark.ui.enabled", "false")
+builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "512m")
+spark = attach(builder, namespace="prod", events_file=events).getOrCreate()
+spark.range(3).write.parquet(base + "/numbers")
+print("written")
+"""
+
+
+@pytest.mark.parametrize(("end", "code", "state"), [("", 0, "COMPLETE"), ("raise ValueError('odd')", 1, "FAIL")])
+def test_a_job_that_does_not_stop_its_session_ends(end: str, code: int, state: str, tmp_path: Path) -> None:
+    events = run_job(ENDLESS + end, tmp_path, "written", code=code)
+    assert [one["eventType"] for one in events if one["job"]["name"] == "shop"] == ["START", state]
+    assert ended(events, ".numbers")

@@ -52,6 +52,11 @@ spark.sql("with recursive t(id, level, way) as (select id, 0, cast(customer as s
 
 spark.sql("select id from orders where exists (select * from staging s where s.id = orders.id)").write.parquet(
     base + "/existing")
+nested = F.array(*(F.struct(F.col(one).alias("x"), F.struct(F.col("customer").alias("y")).alias("in"))
+                   for one in ("id", "amount")))
+orders.select(F.explode(nested).alias("e")).select("e.x", "e.in.y").write.parquet(base + "/nested")
+orders.groupBy("customer").agg(F.max(F.struct("amount", "id")).alias("m")).select("m.amount").write.parquet(
+    base + "/greatest")
 orders.select(F.struct("id", "amount").dropFields("amount").alias("s")).write.parquet(base + "/dropped")
 
 local = spark.createDataFrame([(1, "a")], "id int, label string")
@@ -62,6 +67,10 @@ spark.sql("select amount, label from orders join (values (1, 'a')) as v(id, labe
 
 staging.select("id").write.mode("ignore").parquet(base + "/after")
 spark.sql("create table if not exists small using parquet as select id, amount x from staging")
+for table in ("small", "large"):
+    spark.sql(f"create view if not exists seen as select id from {table}")
+orders.select("id").write.mode("overwrite").saveAsTable("daily")
+spark.read.parquet(base + "/orders").select("id").write.mode("overwrite").saveAsTable("daily")
 spark.sql("create table if not exists made using parquet as select id from orders")
 spark.stop()
 print("done")
@@ -114,6 +123,8 @@ def evidence(event: Event, kind: str) -> "set[tuple[str, str]]":
         "/levels": "orders.id -> id, orders.customer -> way, orders.amount -> way, orders.above -> *, orders.id -> *",
         "/existing": "orders.id -> id, orders.id -> *, staging.id -> *",
         "/dropped": "orders.id -> s",
+        "/nested": "orders.id -> x, orders.amount -> x, orders.customer -> y",
+        "/greatest": "orders.amount -> amount, orders.customer -> *",
         "/made": "orders.id -> id",
     }.items(),
 )
@@ -148,5 +159,11 @@ def test_a_query_that_cannot_be_analyzed_is_no_gap(events: "list[Event]") -> Non
     assert [one["job"]["name"] for one in events if "extractionError" in one["run"]["facets"]] == []
 
 
+def test_a_table_has_one_job_when_it_is_created_and_when_it_exists(events: "list[Event]") -> None:
+    assert {one["job"]["name"] for one in written(events, "/daily")} == {"shop.default.daily"}
+
+
 def test_a_write_that_was_skipped_is_none(events: "list[Event]") -> None:
     assert "staging" not in json.dumps(written(events, "/after") + written(events, "/small"))
+    (view,) = written(events, ".seen")
+    assert "small.id -> id" in edges(view)

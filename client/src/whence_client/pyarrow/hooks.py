@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import weakref
 from collections.abc import Iterable
@@ -63,7 +64,7 @@ class Hooks:
 
     def hook_conversions(self) -> None:
         """Observe how tables become frames of pandas, and frames tables."""
-        self._observe(self._module, "table_to_dataframe", self._on_frame)
+        self.patches.replace(self._module, "table_to_dataframe", self._wrap_conversion)
         self._observe(self._module, "dataframe_to_arrays", self._on_arrays)
 
     def _observe(self, owner: Any, name: str, observer: Observer) -> None:
@@ -127,14 +128,30 @@ class Hooks:
             dataset = _dataset(location)
             self._tables.open(result, dataset, read_frame(dataset, map(str, result.schema.names)))
 
-    def _on_frame(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
-        """A table became a frame, whose index may have been columns."""
-        table = args[1] if len(args) > 1 else named["table"]
-        lineage = self._tables.find(table)
-        if lineage is not None:
-            columns = {name: lineage.columns[str(name)] for name in result.columns if str(name) in lineage.columns}
-            index = {name: lineage.columns[name] for name in result.index.names if name in lineage.columns}
-            self._memory.remember(result, FrameLineage(columns, lineage.rows, lineage.inputs, index))
+    def _wrap_conversion(self, original: Any) -> Any:
+        """A table becomes a frame. Its lineage is found before that: a table that is converted with `self_destruct` is
+        gone afterwards, and to touch it ends the process.
+        """
+
+        @functools.wraps(original)
+        def converted(*args: Any, **named: Any) -> Any:
+            if getattr(self._memory.calls, "call", False):
+                return original(*args, **named)
+            table = args[1] if len(args) > 1 else named.get("table")
+            lineage = self._guard.run("table_to_dataframe", self._tables.find, table)
+            del table  # a reference more would keep its columns from being freed one by one
+            result = original(*args, **named)
+            if lineage is not None:
+                self._guard.run("table_to_dataframe", self._remember_frame, result, lineage)
+            return result
+
+        return converted
+
+    def _remember_frame(self, frame: Any, lineage: FrameLineage) -> None:
+        """Keep the lineage of a frame that was a table, whose index may have been columns."""
+        columns = {name: lineage.columns[str(name)] for name in frame.columns if str(name) in lineage.columns}
+        index = {name: lineage.columns[name] for name in frame.index.names if name in lineage.columns}
+        self._memory.remember(frame, FrameLineage(columns, lineage.rows, lineage.inputs, index))
 
     def _on_arrays(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A frame became arrays, of which a table is made."""

@@ -64,6 +64,8 @@ _TABLE_CHANGES = frozenset(("CREATE", "DROP", "RENAME", "TRUNCATE", "ALTER"))
 
 def short_name(target: Target) -> str:
     """The last two parts of what is written: of its name in the catalog, else of its path."""
+    if target.table:
+        return target.table
     named = target.symlink or target.dataset
     parts = [part for part in named.name.split("/") if part]
     return parts[-1] if target.symlink else ".".join(parts[-2:])

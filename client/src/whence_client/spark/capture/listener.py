@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import socket
 import sys
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -111,8 +113,17 @@ class Installation:
         """Report what is left before the JVM ends, and close the server that it would call in vain."""
         error = None if hasattr(sys, "ps1") else getattr(sys, "last_value", None)
         self._guard.run("exit", self._end, error)
-        gateway = self._spark.sparkContext._gateway
-        self._guard.run("exit", gateway.shutdown_callback_server)
+        self._guard.run("exit", _close_callbacks, self._spark.sparkContext._gateway)
+
+
+def _close_callbacks(gateway: Any) -> None:
+    """Close the server that the JVM calls. Its threads wait for the next call: closing what they read from would wait
+    for them, so their connections are ended first.
+    """
+    for connection in list(gateway._callback_server.connections):
+        with contextlib.suppress(OSError, AttributeError):  # it has ended meanwhile
+            connection.socket.shutdown(socket.SHUT_RDWR)
+    gateway.shutdown_callback_server()
 
 
 _installed: dict[int, Installation] = {}

@@ -32,6 +32,8 @@ class Target:
     previous: Dataset | None = None
     kind: str = ""
     """OpenLineage's dataset type where it is not a table: VIEW, MODEL."""
+    table: str = ""
+    """The table that a folder will be, by which its job is called."""
 
 
 @dataclass(frozen=True)
@@ -88,5 +90,10 @@ def _leaf(value: Any) -> Leaf:
 def _target(value: Mapping[str, Any]) -> Target:
     names = {key: Dataset(*value[key]) if value[key] else None for key in ("symlink", "previous")}
     return Target(
-        Dataset(*value["dataset"]), tuple(value["columns"]), change=value["change"], kind=value["kind"], **names
+        Dataset(*value["dataset"]),
+        tuple(value["columns"]),
+        change=value["change"],
+        kind=value["kind"],
+        table=value.get("table", ""),
+        **names,
     )

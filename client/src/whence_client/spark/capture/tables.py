@@ -78,6 +78,19 @@ def name_identifier(identifier: Any, session: Any) -> Dataset:
     return Dataset(warehouse.namespace, f"{warehouse.name}/{name}")
 
 
+def name_warehouse_table(path: Dataset, session: Any) -> str:
+    """`database.table` of a folder of the warehouse: a statement that creates a table writes its folder first. Empty
+    for other folders.
+    """
+    warehouse = name_file(session.conf().get("spark.sql.warehouse.dir"))
+    folder, _, table = path.name.rpartition("/")
+    database = folder[len(warehouse.name) + 1 :] if folder.startswith(f"{warehouse.name}/") else ""
+    if folder == warehouse.name:
+        return f"default.{table}"
+    is_database = database.endswith(".db") and "/" not in database
+    return f"{database[: -len('.db')]}.{table}" if is_database else ""
+
+
 def name_v2_table(relation: Any, session: Any) -> tuple[tuple[Dataset, ...], Dataset | None]:
     """The datasets of a `DataSourceV2Relation`, and its name in its catalog."""
     table = relation.table()

@@ -13,6 +13,7 @@ from whence_client.spark.capture.tables import (
     name_options,
     name_path,
     name_v2_table,
+    name_warehouse_table,
 )
 
 Reader = Callable[[Any, Any], "Target | None"]
@@ -39,7 +40,8 @@ def _files(command: Any, session: Any) -> Target:
     if table is not None:
         dataset, symlink = name_catalog_table(table, session)
         return Target(dataset, _columns(command), symlink, _change(command))
-    return Target(name_path(str(command.outputPath().toString())), _columns(command), change=_change(command))
+    path = name_path(str(command.outputPath().toString()))
+    return Target(path, _columns(command), change=_change(command), table=name_warehouse_table(path, session))
 
 
 def _table(*names: str) -> Reader:
@@ -134,10 +136,18 @@ def _delta_write(command: Any, session: Any) -> Target:
 
 
 def _view(command: Any, session: Any) -> Target | None:
-    if not class_name(command.viewType()).startswith("PersistedView"):
+    if not class_name(command.viewType()).startswith("PersistedView") or _is_older_view(command, session):
         return None
     names = tuple(command.userSpecifiedColumns().apply(i)._1() for i in range(command.userSpecifiedColumns().size()))
     return Target(name_identifier(command.name(), session), names, kind="VIEW")
+
+
+def _is_older_view(command: Any, session: Any) -> bool:
+    """Whether CREATE VIEW IF NOT EXISTS left a view as it was."""
+    if not command.allowExisting():
+        return False
+    stored = session.sessionState().catalog().getTableMetadata(command.name()).viewOriginalText()
+    return bool(read_option(stored) != read_option(command.originalText()))
 
 
 def _created(command: Any, session: Any) -> Target:

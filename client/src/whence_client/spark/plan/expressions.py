@@ -67,7 +67,9 @@ def _read_node(node: Node, children: list[Column], scope: Scope) -> Column:
         return rule(node, children, scope)
     if isinstance(node.get("plan"), list):
         return _subquery(node, scope)
-    return call(children, steps_of(name, children), masking=name in _MASKING)
+    made = call(children, steps_of(name, children), masking=name in _MASKING)
+    passed = merge(children) if name in _PASS_ALL else children[0] if name in _PASS_FIRST and children else EMPTY
+    return replace(made, fields=passed.fields) if passed.fields else made
 
 
 def _attribute(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -89,9 +91,20 @@ def _nothing(node: Node, children: list[Column], scope: Scope) -> Column:
 
 
 def _cast(node: Node, children: list[Column], scope: Scope) -> Column:
-    if children[0].type is not None and children[0].type == node.get("dataType", node.get("target")):
+    type_ = node.get("dataType", node.get("target"))
+    if children[0].type is not None and children[0].type == type_:
         return children[0]
-    return transform(children, step=step_of_cast(node))
+    made = transform(children, step=step_of_cast(node))
+    fields = children[0].fields.values()  # the types of elements that differ are made one, field by field
+    return replace(made, fields={name: transform((one,)) for name, one in zip(_names_of_type(type_), fields)})
+
+
+def _names_of_type(type_: Any) -> list[str]:
+    """The names of the fields of a struct, or of the structs in an array."""
+    while isinstance(type_, dict) and "elementType" in type_:
+        type_ = type_["elementType"]
+    fields = type_.get("fields") if isinstance(type_, dict) else None
+    return [str(one.get("name", "")) for one in fields] if isinstance(fields, list) else []
 
 
 def _opaque(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -109,19 +122,31 @@ def _scala_function(node: Node, children: list[Column], scope: Scope) -> Column:
 def _case_when(node: Node, children: list[Column], scope: Scope) -> Column:
     paired = len(children) - len(children) % 2
     values = [*children[1:paired:2], *children[paired:]]
-    return decide(transform(values, step=_CHOSEN), children[0:paired:2], CONDITIONAL)
+    made = replace(transform(values, step=_CHOSEN), fields=merge(values).fields)
+    return decide(made, children[0:paired:2], CONDITIONAL)
 
 
 def _if(node: Node, children: list[Column], scope: Scope) -> Column:
-    return decide(transform(children[1:], step=_CHOSEN), children[:1], CONDITIONAL)
+    made = replace(transform(children[1:], step=_CHOSEN), fields=merge(children[1:]).fields)
+    return decide(made, children[:1], CONDITIONAL)
 
 
 def _coalesce(node: Node, children: list[Column], scope: Scope) -> Column:
-    return decide(transform(children, step="coalesce({}, ?)"), children[:-1], CONDITIONAL)
+    made = replace(transform(children, step="coalesce({}, ?)"), fields=merge(children).fields)
+    return decide(made, children[:-1], CONDITIONAL)
 
 
 def _aggregate(node: Node, children: list[Column], scope: Scope) -> Column:
-    return decide(transform(children[:1], AGGREGATION, step=SAME), children[1:], CONDITIONAL)
+    fields = {name: transform((one,), AGGREGATION, step=SAME) for name, one in children[0].fields.items()}
+    made = replace(transform(children[:1], AGGREGATION, step=SAME), fields=fields)
+    return decide(made, children[1:], CONDITIONAL)
+
+
+def _greatest(node: Node, children: list[Column], scope: Scope) -> Column:
+    """The greatest of structs is that by their first fields: each field is decided by those before it."""
+    values = list(children[0].fields.values())
+    fields = {name: decide(one, values[:at], SORT) for at, (name, one) in enumerate(children[0].fields.items())}
+    return replace(call(children, steps_of(kind(node), children)), fields=fields)
 
 
 def _aggregated_by_order(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -142,7 +167,7 @@ def _ranked(node: Node, children: list[Column], scope: Scope) -> Column:
 
 
 def _filtered(node: Node, children: list[Column], scope: Scope) -> Column:
-    return decide(transform(children[:1]), children[1:], CONDITIONAL)
+    return decide(replace(transform(children[:1]), fields=children[0].fields), children[1:], CONDITIONAL)
 
 
 def _named_struct(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -165,16 +190,25 @@ def _literal_text(column: Column) -> str | None:
     return str(found[1]) if isinstance(found, tuple) and found[:1] == ("literal",) else None
 
 
-def _struct_field(node: Node, children: list[Column], scope: Scope) -> Column:
-    name = node.get("name") or _name_of_field(children[0].type, node.get("ordinal"))
+def _zipped(node: Node, children: list[Column], scope: Scope) -> Column:
+    names = [_literal_text(one) for one in read_expressions(node.get("names"), scope)]
+    return replace(transform(children), fields={str(name): one for name, one in zip(names, children) if name})
+
+
+def _struct_of_array(node: Node, children: list[Column], scope: Scope) -> Column:
+    field_ = node.get("field")
+    name = field_.get("name") if isinstance(field_, dict) else None
     return get_field(children[0], str(name)) if name else transform(children)
 
 
-def _name_of_field(type_: Any, ordinal: Any) -> str:
-    fields = type_.get("fields") if isinstance(type_, dict) else None
-    if isinstance(fields, list) and isinstance(ordinal, int) and ordinal < len(fields):
-        return str(fields[ordinal].get("name", ""))
-    return ""
+def _struct_field(node: Node, children: list[Column], scope: Scope) -> Column:
+    name = node.get("name") or _name_of_field(children[0], node.get("ordinal"))
+    return get_field(children[0], str(name)) if name else transform(children)
+
+
+def _name_of_field(struct: Column, ordinal: Any) -> str:
+    names = _names_of_type(struct.type) or list(struct.fields)
+    return names[ordinal] if isinstance(ordinal, int) and ordinal < len(names) else ""
 
 
 def _with_field(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -241,11 +275,39 @@ _RULES: dict[str, Rule] = {
     "ArrayFilter": _filtered,
     "CreateNamedStruct": _named_struct,
     "GetStructField": _struct_field,
+    "GetArrayStructFields": _struct_of_array,
+    "ArraysZip": _zipped,
+    **dict.fromkeys(("Max", "Min"), _greatest),
     "WithField": _with_field,
     "DropField": _drop_field,
     "UpdateFields": _update_fields,
     "VariableReference": _attribute,
 }
+
+_PASS_ALL = frozenset(("CreateArray", "Concat", "ArrayUnion"))
+"""Functions whose result has the elements of all of their arguments."""
+_PASS_FIRST = frozenset(
+    (
+        "ArrayDistinct",
+        "ArrayFilter",
+        "ArraySort",
+        "CollectList",
+        "CollectSet",
+        "ElementAt",
+        "Explode",
+        "First",
+        "Flatten",
+        "GetArrayItem",
+        "Inline",
+        "Last",
+        "PosExplode",
+        "Reverse",
+        "Shuffle",
+        "Slice",
+        "SortArray",
+    )
+)
+"""Functions whose result has values of their first argument as they are."""
 
 _MASKING = frozenset(
     (

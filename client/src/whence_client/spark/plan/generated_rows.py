@@ -43,7 +43,10 @@ def _generated(generator: Tree, width: int, scope: Scope) -> list[Column]:
     if kind(generator[0]) == "Stack" and width:
         values = [read_expression(tree, scope) for tree in subtrees(generator)[1:]]  # after the number of rows
         return [merge(values[index::width]) for index in range(width)]
-    return [transform((read_expression(generator, scope),), step=SAME)] * width
+    found = read_expression(generator, scope)
+    if kind(generator[0]) == "Inline" and len(found.fields) == width:
+        return [transform((one,), step=SAME) for one in found.fields.values()]
+    return [replace(transform((found,), step=SAME), fields=found.fields)] * width
 
 
 def read_expand(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
