@@ -27,7 +27,7 @@ def is_silent(dialect: str, *texts: str) -> bool:
             dialect=dialect,
             namespace="w",
             codes=(Code(file="m.sql", sql=sql, content=sql, builds=DatasetName("w", "m"), table="m"),),
-            columns={"t": ("a", "b")},
+            columns={"t": ("a", "b"), "u": ("a", "c")},
         )
         for sql in texts
     )
@@ -51,3 +51,39 @@ def test_what_counts_in_other_dialects_is_not_called_a_count() -> None:
     )
     assert not is_silent("snowflake", "SELECT TRY_TO_DATE(a) AS d FROM t", "SELECT a::DATE AS d FROM t")
     assert not is_silent("mysql", "SELECT date(a) AS d FROM t", "SELECT cast(a AS date) AS d FROM t")
+
+
+DIFFERENT = [
+    # Each row: a dialect and two queries that its documentation tells apart.
+    ("tsql", "SELECT isnull(a, 0.5) AS v FROM t", "SELECT coalesce(a, 0.5) AS v FROM t"),
+    ("tsql", "SELECT count_big(*) AS n FROM t", "SELECT count(*) AS n FROM t"),
+    ("oracle", "SELECT t.a FROM t, u WHERE t.a = u.a(+)", "SELECT t.a FROM t, u WHERE t.a = u.a"),
+    ("oracle", "SELECT t.a FROM t, u WHERE t.a = u.a(+)", "SELECT t.a FROM t, u WHERE t.a(+) = u.a"),
+    ("oracle", "SELECT a FROM t WHERE rownum <= 5 AND b > 0",
+     "SELECT a FROM (SELECT * FROM t WHERE rownum <= 5) WHERE b > 0"),
+    ("oracle", "SELECT nth_value(a, 2) FROM LAST OVER (ORDER BY b) AS v FROM t",
+     "SELECT nth_value(a, 2) OVER (ORDER BY b) AS v FROM t"),
+    ("clickhouse", "SELECT a FROM t FINAL", "SELECT a FROM t"),
+    ("clickhouse", "SELECT a FROM t ORDER BY a WITH FILL", "SELECT a FROM t ORDER BY a"),
+    ("snowflake", "SELECT t.a FROM t ASOF JOIN u MATCH_CONDITION (t.a >= u.a)",
+     "SELECT t.a FROM t ASOF JOIN u MATCH_CONDITION (t.a <= u.a)"),
+    ("bigquery", "SELECT a, b FROM t FULL OUTER UNION ALL BY NAME SELECT a, c FROM u",
+     "SELECT a, b FROM t LEFT OUTER UNION ALL BY NAME SELECT a, c FROM u"),
+    ("bigquery", "SELECT ARRAY(SELECT a FROM t ORDER BY a) AS v", "SELECT ARRAY(SELECT a FROM t ORDER BY a DESC) AS v"),
+    ("postgres", "SELECT CASE WHEN a > 0 THEN a WHEN false THEN 1.5 END AS v FROM t",
+     "SELECT CASE WHEN a > 0 THEN a END AS v FROM t"),
+    ("postgres", "SELECT CASE WHEN z.a > 0 THEN z.a WHEN false THEN 1.5 END AS v FROM unknown z",
+     "SELECT CASE WHEN z.a > 0 THEN z.a END AS v FROM unknown z"),
+    ("postgres",
+     "WITH RECURSIVE r AS (SELECT a, b FROM t UNION ALL SELECT t.a, t.b FROM t JOIN r ON t.b = r.a) "
+     "SEARCH DEPTH FIRST BY a SET o SELECT a FROM r ORDER BY o LIMIT 3",
+     "WITH RECURSIVE r AS (SELECT a, b FROM t UNION ALL SELECT t.a, t.b FROM t JOIN r ON t.b = r.a) "
+     "SEARCH BREADTH FIRST BY a SET o SELECT a FROM r ORDER BY o LIMIT 3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "one", "other"), DIFFERENT)
+def test_what_a_clause_of_a_dialect_decides_is_not_silent(dialect: str, one: str, other: str) -> None:
+    assert is_silent(dialect, one, one)
+    assert not is_silent(dialect, one, other)
+    assert not is_silent(dialect, other, one)

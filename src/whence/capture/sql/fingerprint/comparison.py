@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from whence.capture.sql.fingerprint.data_types.terms import type_text
 from whence.capture.sql.fingerprint.descriptions import explain_rows, formula_text
 from whence.capture.sql.fingerprint.targets import Target, TargetColumn
 from whence.capture.sql.provenance.formulas import Formula
@@ -111,6 +112,9 @@ def _compare_values(before: TargetColumn, after: TargetColumn, is_same_text: boo
         if old.is_volatile and not is_same_text:
             reason = "it depends on a function that gives another value each time, or on syntax that is not read"
             yield TargetChange(before.name, ChangeKind.UNKNOWN, *texts, reason, after.line)
+        elif None not in (before.data_type, after.data_type) and before.data_type is not after.data_type:
+            types = type_text(before.data_type), type_text(after.data_type)
+            yield TargetChange(before.name, ChangeKind.TYPE, *types, "it may have another type", after.line)
         return
     unread = _unread(old) or _unread(new)
     if unread and not is_same_text:

@@ -7,6 +7,8 @@ keeps all of its arguments, so two formulas are never equal by omission.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from whence.capture.sql.fingerprint.data_types.printing import with_printed_type
+from whence.capture.sql.fingerprint.data_types.reading import data_type
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
 from whence.capture.sql.fingerprint.normal_forms.spellings import (
     aggregates,
@@ -29,8 +31,8 @@ from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
 from whence.capture.sql.syntax import tree
 
-QueryRows = Callable[[Scope, tree.Node], tuple[Formula, list[Formula]]]
-"""The rows and the columns of a query inside of an expression."""
+QueryRows = Callable[[Scope, tree.Node, bool], tuple[Formula, list[Formula]]]
+"""The rows and the columns of a query inside of an expression, and whether the order of the rows counts."""
 MatchingRows = Callable[[Scope, tree.Node, Formula], tuple[Formula, list[Formula], Formula | None]]
 """The same of a query under IN, and beside them whether a row has the value, if it can be written so."""
 Existence = Callable[[Scope, tree.Node], Formula]
@@ -106,8 +108,12 @@ class Expressions:
         """The first argument of an expression."""
         return self.value(scope, tree.this(node))
 
+    def printed(self, scope: Scope, node: tree.Node) -> Formula:
+        """The formula of an expression that becomes a text: its type decides on the digits, or on a time."""
+        return with_printed_type(self.value(scope, node), data_type(self.store, scope, node))
+
     def _scalar(self, scope: Scope, node: tree.Node) -> Formula:
-        rows, values = self.query_rows(scope, node)
+        rows, values = self.query_rows(scope, node, isinstance(node.parent, c.Array))
         return self.store.make("scalar", rows, *values)
 
 

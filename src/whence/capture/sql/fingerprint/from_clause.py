@@ -5,6 +5,7 @@ from typing import Final
 
 from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, OUTER_VIEW, Block, OuterJoin
 from whence.capture.sql.fingerprint.blocks import close_block, copy_block
+from whence.capture.sql.fingerprint.data_types.reading import column_type
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import MOST_SOURCES, exists_in
@@ -47,6 +48,9 @@ class FromMeaning:
     def value(self, node: tree.Node) -> Formula:
         return self.meanings.expressions.value(self.scope, node)
 
+    def data_type(self, node: tree.Node) -> Formula | None:
+        return column_type(self.store, self.scope, node)
+
     def give_up(self, reason: str) -> None:
         self.unread.append(reason)
 
@@ -58,6 +62,8 @@ class FromMeaning:
         return len(self.elements)
 
     def describe_source(self, source: Source, node: tree.Node) -> None:
+        if isinstance(node.parent, c.Final):
+            self.give_up("FINAL")
         self.is_missing = _is_missing_later(tree.list_arg(node, tree.JOINS))
         extra = [name for name, value in sorted(node.args.items()) if value and name not in _NAMED_ARGUMENTS]
         relation = source.relation
@@ -172,7 +178,7 @@ class FromMeaning:
             known = model.columns.get(name) if model is not None else None
             return store.push(known if known is not None else store.make("name", name), instance, is_nullable)
 
-        relation.formula_of = formula_of
+        relation.formula_of, relation.type_of = formula_of, self.meanings.types_of(relation.table)
         self._append(Block([instance]), ())
 
     def open_join(self, join: tree.Node) -> None:
@@ -220,10 +226,17 @@ class FromMeaning:
             on += self.meanings.expressions.conditions(self.scope, condition)
         side, kind = (str(tree.arg(join, name) or "").upper() for name in (tree.SIDE, tree.KIND))
         method = str(tree.arg(join, tree.METHOD) or "").upper()
-        if method == "ASOF" and kind in _JOIN_KINDS[:4] and side in _NEAREST and id(join) not in self.merged:
+        is_matched = tree.arg(join, "match_condition") is not None
+        if (
+            method == "ASOF"
+            and not is_matched
+            and kind in _JOIN_KINDS[:4]
+            and side in _NEAREST
+            and id(join) not in self.merged
+        ):
             left.outer_joins.append(OuterJoin(_NEAREST[side], right, on))
             return left
-        if kind not in _JOIN_KINDS or method not in ("", "NATURAL") or tree.arg(join, "match_condition") is not None:
+        if kind not in _JOIN_KINDS or method not in ("", "NATURAL") or is_matched:
             self.give_up(f"{method} {kind} JOIN".strip())
         if method == "NATURAL" and id(join) not in self.merged:
             self.give_up("NATURAL JOIN of unknown columns")

@@ -1,10 +1,13 @@
 """The rows of relations: blocks with formulas for their columns, set operations, and what is compared as a whole."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.blocks import close_block, copy_block
+from whence.capture.sql.fingerprint.data_types.common import common_type
+from whence.capture.sql.fingerprint.data_types.reading import data_type
+from whence.capture.sql.fingerprint.data_types.terms import declared_type, settled
 from whence.capture.sql.fingerprint.expressions import Expressions
 from whence.capture.sql.fingerprint.normal_forms.sources.branches import in_order, merge_branches, with_one_type
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
@@ -42,6 +45,7 @@ class Model:
 
     rows: Formula
     columns: Mapping[str, Formula]
+    types: Mapping[str, Formula | None] = field(default_factory=dict)
 
 
 class RelationMeanings:
@@ -54,8 +58,27 @@ class RelationMeanings:
         """The number of recursive queries around the one that is read."""
         self.expressions = Expressions(store, self.rows_of, self.exists_in, self.matching_rows, functions)
 
-    def rows_of(self, scope: Scope, node: tree.Node) -> tuple[Formula, list[Formula]]:
-        return self.close(scope.query(node))
+    def types_of(self, table: Table) -> Callable[[str], Formula | None]:
+        """The types of the columns of a table: that of one that nobody declares is its own."""
+        model = self.models.get(table)
+
+        def type_of_column(name: str) -> Formula | None:
+            if model is not None and name in model.types:
+                return model.types[name]
+            return declared_type(self.store.make("datatype_of", "column", str(table), name))
+
+        return type_of_column
+
+    def rows_of(self, scope: Scope, node: tree.Node, is_ordered: bool = False) -> tuple[Formula, list[Formula]]:
+        """The rows and the columns of a query; with its order if that of an array depends on it."""
+        relation = scope.query(node)
+        meaning = relation.meaning
+        if not is_ordered or not isinstance(meaning, Meaning) or not meaning.order:
+            return self.close(relation)
+        values = [self.formula(output) for output in relation.outputs]
+        rows, closed = close_block(self.store, meaning.block, [*values, *meaning.order])
+        order = self.store.make("list", *closed[len(values) :])
+        return self.store.make("sorted", rows, order), closed[: len(values)]
 
     def matching_rows(
         self, scope: Scope, node: tree.Node, value: Formula
@@ -104,7 +127,10 @@ class RelationMeanings:
     def values(self, scope: Scope, rows: list[list[tree.Node]], relation: Relation) -> Relation:
         """VALUES: a bag of rows."""
         made = [self.store.make("row", *(self.expressions.value(scope, item) for item in row)) for row in rows]
-        return self.named_rows(relation, self.store.make("values", self.store.make("bag", *made)))
+        typed = [[data_type(self.store, scope, item) for item in row] for row in rows]
+        types = [common_type(self.store, column) for column in zip(*typed, strict=False)]
+        named = self.named_rows(relation, self.store.make("values", self.store.make("bag", *made)))
+        return with_types(named, [*map(settled, types)])
 
     def named_rows(self, relation: Relation, rows: Formula) -> Relation:
         """A relation whose columns are known by their position only."""
@@ -149,7 +175,16 @@ class RelationMeanings:
 
     def combine(self, operation: tree.Node, left: Relation, right: Relation, relation: Relation) -> Relation:
         """UNION, INTERSECT, EXCEPT. Branches of a UNION have no order."""
+        sides = [one.outputs for one in (left, right)]
+        if tree.arg(operation, tree.BY_NAME):
+            sides = [[one.find(output.name) or output for output in relation.outputs] for one in (left, right)]
+        types = [common_type(self.store, [one.data_type for one in pair]) for pair in zip(*sides, strict=False)]
+        return with_types(self._combined(operation, left, right, relation), types)
+
+    def _combined(self, operation: tree.Node, left: Relation, right: Relation, relation: Relation) -> Relation:
         is_distinct = operation.args.get(tree.DISTINCT) is not False
+        if any(tree.arg(operation, name) for name in (tree.SIDE, tree.KIND, tree.ON)):
+            return self.named_rows(relation, self.unread("a UNION of some columns"))
         if not isinstance(operation, c.Union):
             return self._compare_rows(operation, left, right, relation, is_distinct)
         if tree.arg(operation, tree.BY_NAME):
@@ -266,11 +301,15 @@ class RelationMeanings:
         closed = [self.close(branch) for branch in branches]
         before = self.store.make("recursion", number)
         closed = with_whole_days(self.store, before, closed)
-        if (series := series_of_recursion(self.store, before, closed)) is not None:
-            return self._series(relation, *series)
+        types = [one.data_type for one in branches[0].outputs]
+        keys = tree.list_arg(node.parent, "key_expressions") if isinstance(node.parent, c.CTE) else []
+        if not keys and (series := series_of_recursion(self.store, before, closed)) is not None:
+            return with_types(self._series(relation, *series), types)
         made = [self.store.make("branch", rows, self.store.make("list", *values)) for rows, values in closed]
         kind = "all" if node.args.get(tree.DISTINCT) is False else "distinct"
-        return self.named_rows(relation, self.store.make("recursive", kind, number, self.store.make("bag", *made)))
+        names = [tree.text_of(key)[0].lower() for key in keys]
+        rows = self.store.make("recursive", kind, number, self.store.make("bag", *made), *names)
+        return with_types(self.named_rows(relation, rows), types)
 
 
 def _members(value: Formula) -> list[Formula]:
@@ -288,6 +327,14 @@ def _without_distinct(rows: Formula, values: list[Formula]) -> tuple[Formula, li
     keys, inside = (rows.args[1], rows.args[0]) if rows.op == "group" else (None, None)
     is_set = isinstance(keys, Formula) and keys.op == "set" and set(keys.args) == set(values)
     return (inside, values) if is_set and isinstance(inside, Formula) else (rows, values)
+
+
+def with_types(relation: Relation, types: Sequence[Formula | None]) -> Relation:
+    """The relation with types for its columns, as far as there are some."""
+    rest = relation.outputs[len(types) :]
+    typed = [one.with_type(own) for one, own in zip(relation.outputs, types, strict=False)]
+    assert isinstance(relation.meaning, Meaning)
+    return with_meaning(relation, [*typed, *rest], relation.meaning)
 
 
 def with_meaning(relation: Relation, outputs: list[Output], meaning: Meaning) -> Relation:

@@ -14,6 +14,7 @@ from whence.capture.sql.fingerprint.keys import needed_keys
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
 from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
 from whence.capture.sql.fingerprint.normal_forms.sources.series import series_of_function
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.fingerprint.stages import Rows, Wrap
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
@@ -30,8 +31,26 @@ _READ_CLAUSES: Final = frozenset(
         tree.CONNECT, tree.BY_NAME, "side", tree.KIND, tree.ON, "operation_modifiers",
     }
 )  # fmt: skip
-_BY_ORDER: Final = frozenset({"arrayagg", "groupconcat", "list", "first", "last", "anyvalue", "string_agg", "jsonagg"})
-"""Aggregates whose value depends on the order of rows, if the call does not fix it."""
+_WITHOUT_ORDER: Final = frozenset(
+    {
+        *(
+            "sum",
+            "count",
+            "countif",
+            "avg",
+            "min",
+            "max",
+            "logicalor",
+            "logicaland",
+            "stddev",
+            "stddevsamp",
+            "stddevpop",
+        ),
+        *("variance", "variancepop", "corr", "covarpop", "covarsamp", "median", "quantile", "percentilecont", "over"),
+        *("percentiledisc", "approxdistinct", "approxquantile", "withingroup", "histogram", "grouping"),
+    }
+)
+"""Aggregates whose value does not depend on the order of rows."""
 
 
 _MOST_KEYS: Final = 8
@@ -129,6 +148,8 @@ class SelectMeaning(FromMeaning):
 
     def _sorted_by(self, item: tree.Node, outputs: list[Output]) -> list[Formula]:
         inside = tree.this(item) if isinstance(item, c.Ordered) else item
+        if item.args.get("with_fill"):
+            self.give_up("WITH FILL")
         flags = [name for name in ("desc", "nulls_first") if isinstance(item, c.Ordered) and tree.arg(item, name)]
         if isinstance(inside, c.Var) and tree.text_of(inside)[0].upper() == "ALL":
             return [self.store.make("ordered", *flags, value) for value in map(self.meanings.formula, outputs)]
@@ -191,6 +212,7 @@ class SelectMeaning(FromMeaning):
     def _apply_clauses(self, rows: Rows, node: tree.Node) -> None:
         make = self.store.make
         rows.filter(tree.WHERE)
+        self._keep_order(rows)
         rows.read_totals_as_windows()
         rest = [name for name, value in sorted(node.args.items()) if value and name not in _READ_CLAUSES]
         for name in rest:
@@ -222,6 +244,13 @@ class SelectMeaning(FromMeaning):
         elif tree.arg(node, tree.DISTINCT):
             rows.distinct()
             rows.lists["inherited"] = []
+
+    def _keep_order(self, rows: Rows) -> None:
+        """Rows with the order of a subquery, where window functions read them in it."""
+        order = rows.lists["inherited"]
+        if order and not rows.is_grouped and any(one.has_window and _is_by_order(one) for one in rows.lists["values"]):
+            make = self.store.make
+            rows.wrap(lambda inside, lists: make("sorted", inside, make("list", *lists["inherited"])))
 
     def _grouped(self, inside: Formula, lists: Mapping[str, list[Formula]]) -> Formula:
         make = self.store.make
@@ -283,16 +312,28 @@ def _subsets(places: Sequence[int]) -> list[list[int]]:
 
 
 def _is_by_order(value: Formula) -> bool:
+    """Whether a value depends on the order of rows: of an aggregate, or of a window without an order of its own."""
     seen: set[Formula] = set()
     remaining = [value]
     while remaining:
         part = remaining.pop()
-        if part.op in ("aggregate", "window") and part.args and str(part.args[0]) in _BY_ORDER:
+        if part.op == "aggregate" and str(part.args[0]) not in _WITHOUT_ORDER:
+            return True
+        if part.op == "window" and _has_no_order(part):
             return True
         if part not in seen:
             seen.add(part)
             remaining += [arg for arg in part.args if isinstance(arg, Formula)]
     return False
+
+
+def _has_no_order(window: Formula) -> bool:
+    """Whether the rows around a window function decide on its order."""
+    orders = [arg for arg in window.args if isinstance(arg, Formula) and arg.op == "list"]
+    is_whole = str(window.args[0]) in _WITHOUT_ORDER and window.args[-1] is orders[-1]
+    values = [one.args[-1] for one in orders[-1].args if isinstance(one, Formula)] if orders else []
+    is_constant = all(isinstance(one, Formula) and one.op in (*LITERALS, "null") for one in values)
+    return bool(orders) and is_constant and not is_whole
 
 
 def _decorate_with(store: Formulas, decoration: Formula) -> Wrap:

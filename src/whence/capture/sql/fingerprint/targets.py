@@ -28,6 +28,8 @@ class TargetColumn:
     formula: Formula
     text: str = ""
     line: int = 0
+    data_type: Formula | None = None
+    """Its type as a term; None if it is not known what it depends on, or the table has one of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,8 @@ class ScriptTargets:
 
 
 def model_of(target: Target) -> Model:
-    return Model(target.rows, {column.name: column.formula for column in target.columns})
+    types = {column.name: column.data_type for column in target.columns}
+    return Model(target.rows, {column.name: column.formula for column in target.columns}, types)
 
 
 def read_targets(
@@ -142,8 +145,15 @@ class _Observer:
         else:
             rows = self._rows_of_text(node, text, grammar)
             closed = [self.store.make("of", rows, self.store.make("name", output.name)) for output in outputs]
+        has_own_types = isinstance(node, c.Insert | c.Merge | c.Update)
         columns = [
-            TargetColumn(output.name, value, _text(output, grammar), _line(output, span))
+            TargetColumn(
+                output.name,
+                value,
+                _text(output, grammar),
+                _line(output, span),
+                None if has_own_types else output.data_type,
+            )
             for output, value in zip(outputs, closed, strict=False)
         ]
         is_listed = isinstance(node, c.Insert) and isinstance(tree.this(node), c.Schema)

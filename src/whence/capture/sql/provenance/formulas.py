@@ -22,7 +22,7 @@ STRICT: Final = frozenset(
     {
         *("add", "sub", "mul", "div", "neg", "abs", "round", "floor", "ceil"),
         *("upper", "lower", "trim", "substring", "length", "jsonextract", "jsonextractscalar"),
-        *("cast", "trycast", "extract", "date_plus", "date_trunc", "datediff", "attimezone"),
+        *("cast", "trycast", "extract", "date_plus", "date_trunc", "datediff", "attimezone", "typed"),
     }
 )
 """Operations that give NULL if any argument is NULL."""

@@ -19,7 +19,7 @@ class Output:
     unknown columns, except those `hidden`.
     """
 
-    __slots__ = ("element", "fields", "flow", "formula", "hidden", "name", "node", "origin")
+    __slots__ = ("data_type", "element", "fields", "flow", "formula", "hidden", "name", "node", "origin")
 
     def __init__(
         self,
@@ -31,6 +31,7 @@ class Output:
         element: bool = False,
         formula: Formula | None = None,
         origin: "Output | None" = None,
+        data_type: Formula | None = None,
     ) -> None:
         self.name = name
         self.flow = flow
@@ -43,17 +44,25 @@ class Output:
         """An element of an array: a field of it is a nested column, although the value did not arrive unchanged."""
         self.formula = formula
         """What the value is made of, if the statement is read for its meaning (`queries/meanings.py`)."""
+        self.data_type = data_type
+        """The type of the value, as far as the same reading tells (`fingerprint/data_types`)."""
 
     def with_name(self, name: str) -> "Output":
         if name == self.name:
             return self
-        return Output(name, self.flow, self.fields, self.hidden, self.node, self.element, self.formula, self.origin)
+        return self._copy(name, self.flow, self.formula, self.data_type)
 
     def with_flow(self, flow: Flow) -> "Output":
-        return Output(self.name, flow, self.fields, self.hidden, self.node, self.element, self.formula, self.origin)
+        return self._copy(self.name, flow, self.formula, self.data_type)
 
     def with_formula(self, formula: Formula | None) -> "Output":
-        return Output(self.name, self.flow, self.fields, self.hidden, self.node, self.element, formula, self.origin)
+        return self._copy(self.name, self.flow, formula, self.data_type)
+
+    def with_type(self, data_type: Formula | None) -> "Output":
+        return self._copy(self.name, self.flow, self.formula, data_type)
+
+    def _copy(self, name: str, flow: Flow, formula: Formula | None, data_type: Formula | None) -> "Output":
+        return Output(name, flow, self.fields, self.hidden, self.node, self.element, formula, self.origin, data_type)
 
 
 class Relation:
@@ -102,13 +111,22 @@ class Relation:
         if not stars:
             return None
         formula = formula_of_star([star.formula for star in stars], name)
-        return Output(name, merge_flows(*(column_of_star(star.flow, name) for star in stars)), formula=formula)
+        flow = merge_flows(*(column_of_star(star.flow, name) for star in stars))
+        return Output(name, flow, formula=formula, data_type=_own_type(formula, flow))
+
+
+def _own_type(formula: Formula | None, flow: Flow) -> Formula | None:
+    """The type of a column that nobody declares: it is its own."""
+    if formula is None:
+        return None
+    names = sorted({(str(leaf.home.table), leaf.name) for leaf in flow})
+    return formula.store.make("datatype_of", "column", *(part for name in names for part in name))
 
 
 class Base(Relation):
     """A table with known columns. Outputs are created on demand, since most queries name only a few."""
 
-    __slots__ = ("_columns", "_confidence", "_home", "_made", "_names", "_reason", "formula_of")
+    __slots__ = ("_columns", "_confidence", "_home", "_made", "_names", "_reason", "formula_of", "type_of")
 
     def __init__(self, home: Home, columns: Iterable[str], confidence: float, reason: str) -> None:
         super().__init__([], reads=frozenset((home.table,)))
@@ -121,6 +139,7 @@ class Base(Relation):
         self._made: dict[str, Output] = {}
         self._open = []
         self.formula_of: Callable[[str], Formula] | None = None
+        self.type_of: Callable[[str], Formula | None] | None = None
 
     @property
     def outputs(self) -> list[Output]:
@@ -149,7 +168,8 @@ class Base(Relation):
         if output is None:
             leaf = self._home.leaf(name, self._confidence, self._reason)
             formula = self.formula_of(name) if self.formula_of is not None else None
-            output = self._made[name] = Output(name, {leaf: IDENTITY}, formula=formula)
+            data_type = self.type_of(name) if self.type_of is not None else None
+            output = self._made[name] = Output(name, {leaf: IDENTITY}, formula=formula, data_type=data_type)
         return output
 
 

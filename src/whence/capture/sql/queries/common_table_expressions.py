@@ -28,6 +28,8 @@ def read_ctes(node: tree.Node, scope: Scope) -> None:
 
 def _add_search_column(scope: Scope, last: tree.Node, search: tree.Node) -> None:
     """SEARCH DEPTH FIRST BY a SET b: adds column b with the flow of a."""
+    if scope.meaning is not None:
+        scope.meaning.give_up("SEARCH")
     name = alias_name(scope.reading, tree.alias_of(last))
     relation = scope.ctes[name]
     key = relation.find(column_name(scope.reading.dialect, tree.this(search)))

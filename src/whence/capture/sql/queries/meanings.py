@@ -21,6 +21,9 @@ class QueryMeaning(Protocol):
     def value(self, node: tree.Node) -> Formula:
         """The formula of an expression, as the scope resolves names now."""
 
+    def data_type(self, node: tree.Node) -> Formula | None:
+        """The type of the column that an expression makes. None if it is not known what it depends on."""
+
     def expect(self, node: tree.Node) -> None:
         """The next source is that of FROM; the joins of `node` decide whether its rows may be missing."""
 

@@ -144,6 +144,7 @@ def _value_named(scope: Scope, node: tree.Node, expression: tree.Node, name: str
         element=value.element,
         formula=_formula_of(scope, expression),
         origin=_origin(expression, value),
+        data_type=_type_of(scope, expression),
     )
 
 
@@ -185,6 +186,10 @@ def _origin(node: tree.Node, value: Output) -> Output | None:
 
 def _formula_of(scope: Scope, node: tree.Node) -> Formula | None:
     return scope.meaning.value(node) if scope.meaning is not None else None
+
+
+def _type_of(scope: Scope, node: tree.Node) -> Formula | None:
+    return scope.meaning.data_type(node) if scope.meaning is not None else None
 
 
 def _rename_matching(scope: Scope, columns: tree.Node, name: str) -> Iterator[Output]:
@@ -263,16 +268,21 @@ def _apply_star_modifiers(scope: Scope, star: tree.Node, row: list[Output]) -> I
             continue
         elif output.name in replaced:
             node = replaced.pop(output.name)
-            yield Output(
-                output.name, flow_of(scope, tree.this(node)), node=node, formula=_formula_of(scope, tree.this(node))
-            )
+            yield _replaced(scope, output.name, node)
         elif output.name in renames:
             yield output.with_name(column_name(dialect, tree.alias_of(renames[output.name])))
         else:
             yield output
     for name, node in replaced.items():
         if any(output.name == STAR for output in row):
-            yield Output(name, flow_of(scope, tree.this(node)), node=node, formula=_formula_of(scope, tree.this(node)))
+            yield _replaced(scope, name, node)
+
+
+def _replaced(scope: Scope, name: str, node: tree.Node) -> Output:
+    """A column of `* REPLACE (expression AS name)`."""
+    inside = tree.this(node)
+    formula, data_type = _formula_of(scope, inside), _type_of(scope, inside)
+    return Output(name, flow_of(scope, inside), node=node, formula=formula, data_type=data_type)
 
 
 def _rename_from_star(scope: Scope, star: Output, name: str, node: tree.Node) -> Iterator[Output]:

@@ -191,7 +191,12 @@ class _Evaluation:
             model = self.models.get(table) if self.through else None
             parts += [table, self.columns.get(table)]
             if model is not None:
-                parts += [model.rows, *model.columns.items(), self.readings.store.keys.get(model.rows)]
+                parts += [
+                    model.rows,
+                    *model.columns.items(),
+                    *model.types.values(),
+                    self.readings.store.keys.get(model.rows),
+                ]
         return tuple(parts)
 
     def _known_tables(self, code: Code, tables: frozenset[Table]) -> list[Table]:

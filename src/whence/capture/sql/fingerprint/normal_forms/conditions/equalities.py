@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS, formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import has_other_digits, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 
@@ -19,7 +20,10 @@ def merge_equalities(store: Formulas, conditions: Sequence[Formula]) -> list[For
 
 
 def _is_link(condition: Formula) -> bool:
-    return condition.op == "eq" and all(map(_is_column_or_literal, formulas_of(condition)))
+    parts = formulas_of(condition) if condition.op == "eq" else []
+    is_plain = len(parts) == 2 and all(map(_is_column_or_literal, parts))
+    is_column = is_plain and not any(one.op in LITERALS for one in parts)
+    return is_plain and not (is_column and has_other_digits(type_of(parts[0]), type_of(parts[1])))
 
 
 def _is_column_or_literal(value: Formula) -> bool:

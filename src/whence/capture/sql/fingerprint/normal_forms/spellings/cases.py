@@ -36,7 +36,11 @@ def _default(e: "Expressions", scope: Scope, node: tree.Node | None) -> Formula:
 
 
 def _coalesce(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """`coalesce`; of IN and false it is EXISTS, which is false where IN is NULL."""
+    """`coalesce`; of IN and false it is EXISTS, which is false where IN is NULL. T-SQL's ISNULL cuts the default to the
+    type of the value.
+    """
+    if scope.reading.dialect.name == "tsql" and node.args.get("is_null"):
+        return e.store.make("isnull", *e.parts(scope, node))
     values = [e.value(scope, item) for item in (tree.this(node), *tree.items(node))]
     if len(values) == 2 and values[1] is e.store.make("boolean", "false"):
         values[0] = e.matched(values[0])

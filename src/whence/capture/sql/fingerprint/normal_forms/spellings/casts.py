@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_named
 from whence.capture.sql.fingerprint.normal_forms.values.casts import cast_to
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
@@ -26,8 +27,8 @@ _MIDNIGHT: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]00:00(:00(\.0+)?)?")
 
 
 def _cast(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    inner = _inside(e, scope, node)
     kind = e.value(scope, tree.arg(node, tree.TO))
+    inner = e.printed(scope, tree.this(node)) if is_text(str(kind.args[0])) else _inside(e, scope, node)
     extra = [name for name, value in node.args.items() if value and name not in (tree.THIS, tree.TO, "safe")]
     if extra:
         return e.store.make(*e.parts(scope, node))
@@ -36,6 +37,11 @@ def _cast(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     if inner.op in ("cast", "trycast") and inner.args[1] is kind and node.key == "cast":
         return inner
     return cast_to(e.store, node.key, inner, kind)
+
+
+def is_text(name: str) -> bool:
+    """Whether a type is one of texts."""
+    return type_named(name) == "text" or name.startswith(("varchar", "char", "string"))
 
 
 RULES: Final[Mapping[str, Rule]] = {

@@ -1,13 +1,13 @@
 """Conditions in the syntax tree."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, is_condition, negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside, given
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
-from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_rounded_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.date_tests import part_test
 from whence.capture.sql.fingerprint.normal_forms.values.dates import fold_date
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
@@ -89,6 +89,8 @@ def _between(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     if tree.arg(node, "symmetric"):
         return e.store.make(*e.parts(scope, node))
     value, low, high = (fold_date(e.store, e.value(scope, tree.arg(node, name))) for name in (tree.THIS, "low", "high"))
+    if _has_other_type(value, [low, high]):
+        return e.store.make(*e.parts(scope, node))
     if low is high:
         return compare(e.store, "eq", value, low)
     return connect(e.store, "and", [compare(e.store, "lte", low, value), compare(e.store, "lte", value, high)])
@@ -101,7 +103,22 @@ def _in(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         return _in_query(e, scope, tree.query_in(query) or query, value)
     if not tree.items(node) or any(tree.arg(node, name) for name in ("field", "unnest", "is_global")):
         return e.store.make(*e.parts(scope, node))
-    return _in_items(e, value, [e.value(scope, item) for item in tree.items(node)])
+    items = [e.value(scope, item) for item in tree.items(node)]
+    return e.store.make(*e.parts(scope, node)) if _has_other_type(value, items) else _in_items(e, value, items)
+
+
+def _has_other_type(value: Formula, others: Sequence[Formula]) -> bool:
+    """Whether BETWEEN or IN compares a value as another type than each comparison would: BIGINT beside BIGINT and
+    DOUBLE as DOUBLE, which has fewer digits; a text beside a text and a number as a number.
+    """
+    is_exact = is_exact_type(type_of(value)) and integer_of(value) is None
+    rounded = [one for one in others if is_rounded_type(type_of(one))]
+    if is_exact and rounded:
+        return any(integer_of(one) is None for one in others if one not in rounded)
+    if type_of(value) == "date" and any(type_of(one) == "timestamp" for one in others):
+        return any(one.op == "string" for one in others)
+    kinds = {one.op for one in others} & {"number", "string"}
+    return type_of(value) == "text" and len(kinds) == 2
 
 
 def _in_query(e: "Expressions", scope: Scope, query: tree.Node, value: Formula) -> Formula:

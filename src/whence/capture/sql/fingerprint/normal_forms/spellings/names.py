@@ -33,7 +33,12 @@ def _column(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         return e.store.make(
             "star", *(column_name(scope.reading.dialect, part) for part in tree.column_parts(node)[:-1])
         )
-    return named_value(e.store, scope, tree.column_parts(node), [])
+    parts = tree.column_parts(node)
+    if scope.reading.dialect.name == "oracle" and [tree.text_of(one)[0].lower() for one in parts] == ["rownum"]:
+        # It depends on the order of the rows, and on what filters them before it is asked for.
+        return e.store.make("volatile", "unread", "ROWNUM")
+    found = named_value(e.store, scope, parts, [])
+    return e.store.make("outer", found) if node.args.get("join_mark") else found
 
 
 def named_value(store: Formulas, scope: Scope, parts: list[tree.Node], fields: list[tree.Node]) -> Formula:

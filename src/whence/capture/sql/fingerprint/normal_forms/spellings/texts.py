@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 def _concat(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     skips_null = bool(node.args.get("coalesce"))
-    return make_concat(e.store, [e.value(scope, item) for item in tree.items(node)], skips_null)
+    return make_concat(e.store, [e.printed(scope, item) for item in tree.items(node)], skips_null)
 
 
 def _join_texts(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    parts = [e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))]
+    parts = [e.printed(scope, one) for one in (tree.this(node), tree.arg(node, tree.EXPRESSION))]
     if scope.reading.dialect.name == "postgres":
         parts = [_as_text(e.store, part) for part in parts]
     return make_concat(e.store, parts, skips_null=False)

@@ -69,8 +69,15 @@ def _ordered(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return e.store.make("ordered", *flags, _inside(e, scope, node))
 
 
+def _nth(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """NTH_VALUE, which FROM LAST counts from the other end."""
+    is_from_last = node.args.get("from_first") is False
+    return e.store.make(*e.parts(scope, node), *(("from last",) if is_from_last else ()))
+
+
 RULES: Final[Mapping[str, Rule]] = {
     "windowspec": _frame,
+    "nthvalue": _nth,
     "lag": _offset,
     "lead": _offset,
     "window": _window,

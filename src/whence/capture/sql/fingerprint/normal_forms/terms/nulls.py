@@ -9,7 +9,7 @@ from whence.capture.sql.provenance.formulas import Formula
 
 _NUMBERINGS: Final = ("rownumber", "rank", "denserank")
 _TOTAL: Final = frozenset({"exists", "nullsafeeq", "nullsafeneq"})
-_STRICT: Final = frozenset({"lower", "upper", "neg", "add", "mul", "eq", "neq", "lt", "lte", "date_plus"})
+_STRICT: Final = frozenset({"lower", "upper", "neg", "add", "mul", "eq", "neq", "lt", "lte", "date_plus", "typed"})
 """Operations that are NULL if an argument is, and never otherwise."""
 _SURE_CASTS: Final = frozenset({"duckdb", "postgres", "redshift"})
 """Dialects whose CAST fails where it finds no value, instead of giving NULL."""

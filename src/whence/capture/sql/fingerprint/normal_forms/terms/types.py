@@ -60,6 +60,14 @@ def is_rounded_type(name: str) -> bool:
     return name in ("double", "double precision", "real") or name.startswith("float")
 
 
+def has_other_digits(one: str, other: str) -> bool:
+    """Whether values of two types are compared as floating-point numbers, which have fewer digits than one of them."""
+    for name, beside in ((one, other), (other, one)):
+        if is_rounded_type(name) and (beside in ("bigint", "hugeint") or beside.startswith("decimal")):
+            return True
+    return one != other and is_rounded_type(one) and is_rounded_type(other)
+
+
 def has_one_spelling(name: str, dialect: str) -> bool:
     """Whether equal values of a type are the same: not so for numbers with two zeros or texts of a collation."""
     is_text = name == "text" and dialect in ("duckdb", "spark", "databricks")
@@ -90,6 +98,8 @@ def _type_of(value: Formula, rows: Formula | None, depth: int) -> str:
             return _common([type_of(one, rows, depth) for one in values if one.op != "null"])
         case "aggregate" | "window":
             return _of_aggregate(value, parts, rows, depth)
+        case "typed":
+            return type_of(parts[0], rows, depth)
         case "neg":
             found = type_of(parts[0], rows, depth)
             return found if is_exact_type(found) else ""

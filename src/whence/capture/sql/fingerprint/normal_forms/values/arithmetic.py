@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, timedelta
+from functools import reduce
 from math import prod
 
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import count_where
@@ -11,6 +12,9 @@ from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_named, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+_SHORT = frozenset({"real", "float", "float4"})
+"""Floating-point numbers that have fewer digits than others."""
 
 
 def add(store: Formulas, parts: Sequence[Formula]) -> Formula:
@@ -166,9 +170,19 @@ def _is_whole_or_cast(value: Formula) -> bool:
     return is_whole_type(type_of(inside)) or is_exact_type(type_of(value))
 
 
+def _has_order(parts: Sequence[Formula]) -> bool:
+    """Whether it matters what is added first: floats beside other numbers have fewer digits, months are not as long as
+    each other.
+    """
+    names = {type_of(_without_minus(one)) for one in parts}
+    return "interval" in names or (len(names) > 1 and not names.isdisjoint(_SHORT))
+
+
 def fold_numbers(store: Formulas, operation: str, parts: Sequence[Formula]) -> Formula:
     """A sum or a product, flat, with whole numbers in it computed."""
     flat = [one for part in parts for one in (formulas_of(part) if part.op == operation else (part,))]
+    if len(flat) > 2 and _has_order(flat):
+        return reduce(lambda one, other: store.make(operation, one, other), parts)
     numbers = [one for one in map(integer_of, flat) if one is not None]
     others = [part for part in flat if integer_of(part) is None]
     total = str((sum if operation == "add" else prod)(numbers))

@@ -14,9 +14,9 @@ from whence.capture.sql.fingerprint.normal_forms.terms.nulls import (
     null_sources,
     null_tested,
 )
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_rounded_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.branch_order import exclusive, in_order
-from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce, with_one_precision
 from whence.capture.sql.fingerprint.normal_forms.values.range_cases import case_of_ranges
 from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
@@ -31,6 +31,8 @@ def make_case(
 
     `is_known`: what is never NULL.
     """
+    values = with_one_precision(store, [*(value for _, value in branches), default])
+    branches, default = list(zip((condition for condition, _ in branches), values[:-1], strict=True)), values[-1]
     if len(branches) == 1 and (extreme := _extreme_case(store, *branches[0], default, is_known)) is not None:
         return extreme
     flat_branches = [*_flat_branches(store, branches)]
@@ -147,7 +149,9 @@ def _extreme_case(
 
 
 def are_ordered(values: Sequence[Formula]) -> bool:
-    """Whether values are compared as numbers or as moments, of which equal ones are the same."""
+    """Whether values are compared as numbers or as moments, of which equal ones are the same: not so the two zeros."""
+    if any(is_rounded_type(type_of(one)) for one in values):
+        return False
     return any(map(is_number, values)) or all(type_of(value) in ("date", "timestamp") for value in values)
 
 
@@ -165,7 +169,8 @@ def make_extreme(store: Formulas, name: str, values: Sequence[Formula], flags: S
     unsure = [one for one in different if not is_never_null(one)]
     if not unsure:
         return store.make(name, store.make("set", *different))
-    if len(different) == 2 and len(unsure) == 1 and "ignore_nulls True" in flags:
+    is_rounded = any(is_rounded_type(type_of(one)) for one in different)
+    if len(different) == 2 and len(unsure) == 1 and "ignore_nulls True" in flags and not is_rounded:
         (known,) = (one for one in different if one not in unsure)
         order = (unsure[0], known) if name == "least" else (known, unsure[0])
         return make_case(store, [(store.make("lt", *order), unsure[0])], known)
