@@ -7,7 +7,6 @@ and `records.jsonl`, what it read from the JVM. It prints a JSON object: version
 import json
 import platform
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,9 @@ from pyspark.sql import SparkSession
 
 from whence_client.spark import attach
 from whence_client.spark.capture import capture
+from whence_client.spark.capture.reading import read_queries
+from whence_client.spark.capture.records import Query
+from whence_client.spark.capture.streams import read_stream
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from nightly.spark_battery import statements
@@ -55,18 +57,15 @@ def record(root: Path) -> None:
     """Keep every record that the capture reads, without what lineage does not need."""
     file = (root / "records.jsonl").open("w", encoding="utf-8")
 
-    def keep(read: Callable[..., Any]) -> Callable[..., Any]:
-        def reading(*arguments: Any) -> Any:
-            query = read(*arguments)
-            if query is not None:
-                file.write(json.dumps(slim(query.document()), ensure_ascii=False).replace(str(root), "/root") + "\n")
-                file.flush()
-            return query
+    def keep(query: Query) -> Query:
+        file.write(json.dumps(slim(query.document()), ensure_ascii=False).replace(str(root), "/root") + "\n")
+        file.flush()
+        return query
 
-        return reading
-
-    for name in ("read_query", "read_stream"):
-        setattr(capture, name, keep(getattr(capture, name)))
+    vars(capture).update(
+        read_queries=lambda action, execution: map(keep, read_queries(action, execution)),
+        read_stream=lambda stream: keep(read_stream(stream)),
+    )
 
 
 NOISE = frozenset(
