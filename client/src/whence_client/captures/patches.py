@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import threading
+import weakref
 from typing import Any, Callable
 
 from whence_client.captures.contract import Undo
@@ -44,6 +46,7 @@ class Patches:
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         self._replaced: list[tuple[Any, str, Any]] = []
+        _of_process.add(self)
 
     def observe(self, owner: Any, name: str, observer: Observer) -> None:
         """Call `observer` after each successful call of a function or method. The call itself stays as it is."""
@@ -103,3 +106,15 @@ class Patches:
                 delattr(owner, name)
             else:
                 setattr(owner, name, own)
+
+
+_of_process: weakref.WeakSet[Patches] = weakref.WeakSet()
+
+
+def _undo_all() -> None:
+    """Take back all patches of the process: a library that outlives it would keep what its hooks refer to."""
+    for patches in list(_of_process):
+        patches.undo()
+
+
+atexit.register(_undo_all)

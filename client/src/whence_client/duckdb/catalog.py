@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 from whence_client.captures.naming import Naming
-from whence_client.duckdb.statements import Head, Source, quote, quote_name, read_sources
+from whence_client.duckdb.statements import TEMPORARY, Head, Source, quote, quote_name, read_sources
 from whence_client.events.datasets import Dataset, Field
 
 FRAMES = "frames"
 """The schema of frames: `FROM loc` reads the variable `loc` of the program."""
-_NAME = re.compile(rb"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[\w$]+")
+_PART = rb"(?:\"(?:[^\"]|\"\")*\"|[\w$]+)"
+_NAME = re.compile(rb"'(?:[^']|'')*'|\?\d*(?!\w)|%b(?:\.%b)*" % (_PART, _PART))
+_OF_CONNECTION = """
+SELECT database_name, schema_name, table_name, column_name, data_type FROM duckdb_columns()
+WHERE NOT internal AND (database_name, schema_name, table_name) NOT IN (
+    SELECT (database_name, schema_name, view_name) FROM duckdb_views()
+    WHERE sql = '' OR regexp_matches(sql, '(pandas|arrow|numpy|polars)_scan\\(')
+)
+ORDER BY column_index
+"""
+"""Columns of tables and views that only their own connection sees, without frames that were registered."""
 
 NameFrame = Callable[[str], "Dataset | None"]
 
@@ -32,7 +42,7 @@ class Catalog:
     """The databases of a connection, asked through another cursor: the job's own results stay as they are."""
 
     def __init__(self, connection: Any, naming: Naming, job: str) -> None:
-        self._cursor = connection.cursor()
+        self._connection, self._cursor = connection, connection.cursor()
         self._naming, self._job = naming, job
         self._paths = {
             str(name): path for name, path in self._ask("SELECT database_name, path FROM duckdb_databases()")
@@ -46,20 +56,23 @@ class Catalog:
             )
         }
 
+        self._own: dict[tuple[str, ...], list[Field]] | None = None
+        """Columns of all tables and views by their names, as the connection itself sees them."""
+
     def close(self) -> None:
         """Give the cursor back."""
         self._cursor.close()
 
-    def name_query(self, text: str, frames: NameFrame) -> Named:
-        """The datasets of a query, whose relative paths become absolute."""
-        answer = json.loads(self._ask("SELECT json_serialize_sql(?)", text)[0][0])
+    def name_query(self, text: str, frames: NameFrame, parameters: Mapping[str, Any]) -> Named:
+        """The datasets of a query, whose relative paths become absolute; `parameters` are those of the statement."""
+        answer = self._parse(text)
         inputs: dict[tuple[str, str], Dataset] = {}
         changes: list[tuple[int, str]] = []
-        unknown: list[str] = []
-        for source in read_sources(answer.get("statements", ())):
+        unknown: list[str] = [f"query ({answer['error_message']})"] if answer.get("error") else []
+        for source in read_sources(answer.get("statements", ()), parameters):
             found = self._resolve(source, frames)
             if not found:
-                unknown.append(".".join(source.table))
+                unknown.append(f"{source.function}()" if source.function else ".".join(source.table))
             for (dataset, written), (at, _) in zip(found, source.spans):
                 inputs.setdefault(dataset.key, dataset)
                 if written:
@@ -70,13 +83,16 @@ class Catalog:
         """The dataset that a statement writes, with its columns as they are now."""
         if not head.path:
             return self.table(head.table)
-        written = f"({head.query})" if head.query else quote_name(head.source_table)
-        columns = self._columns(written) or self._columns(quote(head.path))  # a query of frames is not known here
+        columns = self._columns(f"({head.query})") or self._columns(
+            quote(head.path)
+        )  # a query of frames is not known here
         return replace(self._naming.file(head.path), schema_fields=columns)
 
-    def name_copied(self, head: Head) -> Dataset:
-        """The dataset that a COPY of a whole table or file reads."""
-        return self.file(head.source_path) if head.source_path else self.table(head.source_table)
+    def write_name(self, parts: Sequence[str]) -> str:
+        """The name of a table in a text: with the schema if it has a database, without both if it is temporary."""
+        if tuple(parts[:2]) == TEMPORARY:
+            return quote_name(parts[2:])
+        return quote_name(self._qualify(tuple(parts)) if parts[0] in self._paths else parts)
 
     def table(self, parts: Sequence[str]) -> Dataset:
         """The dataset of a table. Those of a database in memory are the job's own."""
@@ -86,7 +102,8 @@ class Catalog:
             named = self._naming.table("duckdb", (database, schema, name), path=path)
         else:
             named = Dataset(self._naming.namespace, f"{self._job}.{database}.{schema}.{name}")
-        return replace(named, schema_fields=self._columns(quote_name((database, schema, name))))
+        parts = (database, schema, name)
+        return replace(named, schema_fields=self._columns(quote_name(parts)) or self._columns_of_connection(parts))
 
     def file(self, path: str) -> Dataset:
         """The dataset of a file, with its columns if it can be read."""
@@ -96,16 +113,25 @@ class Catalog:
         """The datasets of a source, each with the text to put in the place of its name, empty to keep it."""
         if source.paths:
             return [(self.file(path), quote(_absolute(self._naming, path))) for path in source.paths]
-        if self._qualify(source.table) in self._tables:
-            return [(self.table(source.table), "")]
-        if len(source.table) > 1:
+        if source.function:
             return []
+        if self._qualify(source.table) in self._tables:
+            is_short = len(source.table) == 2 and source.table[0] in self._paths
+            return [(self.table(source.table), self.write_name(source.table) if is_short else "")]
+        if len(source.table) > 1:
+            return self._resolve_of_connection(source)
         (name,) = source.table
         frame = frames(name)
         if frame is not None:
             return [(frame, f'{FRAMES}."{frame.name.rpartition(".")[2]}"' if name.startswith("__") else "")]
-        is_file = "." in name or "/" in name
-        return [(self.file(name), quote(_absolute(self._naming, name)))] if is_file else []
+        if "." in name or "/" in name:
+            return [(self.file(name), quote(_absolute(self._naming, name)))]
+        return self._resolve_of_connection(source)
+
+    def _resolve_of_connection(self, source: Source) -> list[tuple[Dataset, str]]:
+        """A table or view that other cursors do not see: it is temporary, or its transaction is open."""
+        names = ((*TEMPORARY, *source.table), self._qualify(source.table))
+        return next(([(self.table(name), "")] for name in names if self._columns_of_connection(name)), [])
 
     def _qualify(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         if len(parts) == 2 and parts[0] in self._paths:
@@ -117,6 +143,17 @@ class Catalog:
             return tuple(Field(str(row[0]), str(row[1])) for row in self._ask(f"DESCRIBE FROM {written}"))
         except Exception:  # of another connection's, or gone
             return ()
+
+    def _columns_of_connection(self, parts: tuple[str, ...]) -> tuple[Field, ...]:
+        if self._own is None:
+            self._own = {}
+            for *name, column, kind in self._connection.sql(_OF_CONNECTION).fetchall():
+                self._own.setdefault(tuple(name), []).append(Field(column, kind))
+        return tuple(self._own.get(parts, ()))
+
+    def _parse(self, text: str) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self._ask("SELECT json_serialize_sql(?)", text)[0][0])
+        return answer
 
     def _ask(self, text: str, *values: str) -> list[Any]:
         return list(self._cursor.execute(text, list(values)).fetchall())

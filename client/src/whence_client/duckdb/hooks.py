@@ -7,7 +7,7 @@ import re
 import sys
 import weakref
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -15,7 +15,7 @@ from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, ch
 from whence_client.captures.naming import Naming
 from whence_client.captures.patches import Patches, hook_once
 from whence_client.captures.session import Session
-from whence_client.duckdb.catalog import FRAMES, Catalog
+from whence_client.duckdb.catalog import FRAMES, Catalog, Named
 from whence_client.duckdb.records import Statement, statement_event
 from whence_client.duckdb.relations import Relations, call_for, find_sources, text_of
 from whence_client.duckdb.statements import Head, quote, quote_name, read_head, split_name
@@ -34,6 +34,7 @@ _FILES = ("write_parquet", "to_parquet", "write_csv", "to_csv")
 _TABLES = ("create", "to_table", "insert_into")
 _FRAMES = ("df", "to_df", "fetchdf", "fetch_df", "pl")
 _WORD = re.compile(r"[\w$]+")
+_TEMPORARY = re.compile(r"\bTEMP(?:ORARY)?\b\s*", re.IGNORECASE)
 _INSERT = re.compile(r"\s*INSERT\b", re.IGNORECASE)
 
 
@@ -47,6 +48,14 @@ class Frame:
 
 
 Frames = Mapping[str, Frame]
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """What the frames and the parameters in a statement stand for."""
+
+    frames: Frames
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 class DuckdbCapture:
@@ -79,8 +88,10 @@ class _Hooks:
         self._patches = Patches(self._guard)
         self._memory = memory_of(session)
         self._calls = self._memory.calls
-        self._queries: weakref.WeakKeyDictionary[Any, tuple[str, Frames]] = weakref.WeakKeyDictionary()
-        """The query whose result a connection has, and the frames that it reads."""
+        self._queries: weakref.WeakKeyDictionary[Any, tuple[str, Bindings]] = weakref.WeakKeyDictionary()
+        """The query whose result a connection has."""
+        self._registered: weakref.WeakKeyDictionary[Any, dict[str, Frame]] = weakref.WeakKeyDictionary()
+        """Frames by the names that a connection registered them under."""
         self._relations = Relations(duckdb, self._patches, self._guard)
         self._sources: dict[str, Frame] = {}
         """Frames by the names that DuckDB gives them inside relations."""
@@ -95,6 +106,8 @@ class _Hooks:
             for name in _RUNS:
                 if hasattr(owner, name):
                     self._patches.replace(owner, name, self._hook_run)
+        self._patches.observe_outermost(connection, "register", self._observe_register, self._calls)
+        self._patches.observe_outermost(self._duckdb, "register", self._observe_register, self._calls)
         self._relations.install()
         for name in (*_FILES, *_TABLES, *_FRAMES):
             for owner in (relation, connection):
@@ -148,36 +161,52 @@ class _Hooks:
         if not isinstance(text, str):
             return
         parts = _split(connection, text)
-        frames = self._frames_in(text, variables)
+        frames = {**self._frames_in(text, variables), **self._registered.get(connection, {})}
+        bindings = Bindings(frames, _read_parameters(given[1:], named))
         for part in parts:
             head = read_head(part)
             if head is not None and head.is_write:
-                self._emit(connection, head, part, frames)
+                self._emit(connection, head, part, bindings)
             elif head is not None:
-                self._keep_query(connection, part, frames, result)
+                self._keep_query(connection, part, bindings, result)
 
-    def _keep_query(self, connection: Any, text: str, frames: Frames, result: Any) -> None:
+    def _observe_register(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        connection = self._relations.connection_in(args, named)
+        given = args[1:] if args and args[0] is connection else args
+        name, value, *_ = (*given, *(named[one] for one in ("view_name", "python_object") if one in named))
+        frame = self._read_frame(name, value)
+        registered = self._registered.setdefault(connection, {})
+        registered.pop(name, None)
+        if frame is not None:
+            registered[name] = frame
+
+    def _keep_query(self, connection: Any, text: str, bindings: Bindings, result: Any) -> None:
         """The result of a query may be written later, or become a frame."""
         is_relation = isinstance(result, self._duckdb.DuckDBPyRelation)
+        frames = bindings.frames
         if is_relation:
             self._relations.keep(result, connection)
         if is_relation and frames:
             named = find_sources(result)
             self._sources.update({source: frames[name] for name, source in named.items() if name in frames})
         if not is_relation:
-            self._queries[connection] = (text, frames)
+            self._queries[connection] = (text, bindings)
 
     def _frames_in(self, text: str, variables: Mapping[str, Any]) -> Frames:
         """The frames of the program that a text may name."""
-        found = {}
-        for name in frozenset(_WORD.findall(text)) & variables.keys():
-            value = variables[name]
-            if hasattr(value, "columns") and hasattr(value, "dtypes"):
-                lineage = self._memory.find(value) or self._find_by_buffers(value)
-                if lineage is not None:
-                    types = zip(value.columns, value.dtypes)
-                    found[name] = Frame(name, lineage, tuple((str(one), str(kind)) for one, kind in types))
-        return found
+        names = frozenset(_WORD.findall(text)) & variables.keys()
+        read = {name: self._read_frame(name, variables[name]) for name in names}
+        return {name: frame for name, frame in read.items() if frame is not None}
+
+    def _read_frame(self, name: str, value: Any) -> Frame | None:
+        """A value as a frame; None if it is none, or of unknown lineage."""
+        if not (hasattr(value, "columns") and hasattr(value, "dtypes")):
+            return None
+        lineage = self._memory.find(value) or self._find_by_buffers(value)
+        if lineage is None:
+            return None
+        types = zip(value.columns, value.dtypes)
+        return Frame(name, lineage, tuple((str(one), str(kind)) for one, kind in types))
 
     def _find_by_buffers(self, value: Any) -> FrameLineage | None:
         columns = getattr(value, "get_columns", None)
@@ -185,22 +214,25 @@ class _Hooks:
 
     def _observe_end(self, name: str, subject: Any, args: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
         is_relation = isinstance(subject, self._duckdb.DuckDBPyRelation)
-        text, frames = (text_of(subject), {}) if is_relation else self._queries.get(subject, ("", {}))
         connection = self._relations.connection_of(subject) if is_relation else subject
+        text, bindings = self._queries.get(connection, ("", Bindings({})))
+        if is_relation:
+            text, bindings = text_of(subject), Bindings(self._registered.get(connection, {}))
         if name in _FRAMES:
             if text and hasattr(result, "columns"):
-                self._remember_result(connection, text, frames, result)
+                self._remember_result(connection, text, bindings, result)
         elif is_relation:
             target = args[0] if args else named.get("file_name", named.get("table_name"))
             head = Head(path=str(target)) if name in _FILES else Head(split_name(str(target)))
             verb = "INSERT INTO" if name == "insert_into" else "CREATE TABLE"
             start = "" if head.path else f"{verb} {target} {'' if name == 'insert_into' else 'AS '}"
-            self._emit(connection, replace(head, query=text, at=len(start)), start + text, frames)
+            span = (len(verb) + 1, len(verb) + 1 + len(str(target)))
+            self._emit(connection, replace(head, query=text, at=len(start), span=span), start + text, bindings)
 
-    def _remember_result(self, connection: Any, text: str, frames: Frames, result: Any) -> None:
+    def _remember_result(self, connection: Any, text: str, bindings: Bindings, result: Any) -> None:
         """A query's result is a frame. It becomes a dataset when something that is made of it is written."""
         made: list[Source] = []
-        statement = self._describe(connection, Head(query=text), text, frames)
+        statement = self._describe(connection, Head(query=text), text, bindings)
         fields = tuple(Field(str(one), str(kind)) for one, kind in zip(result.columns, result.dtypes))
 
         def resolve(field: str) -> Column:
@@ -213,29 +245,33 @@ class _Hooks:
         lineage = read_frame(PendingDataset(f"result {id(made)}", resolve), list(map(str, result.columns)))
         self._memory.remember(result, lineage, getattr(result, "get_columns", None))
 
-    def _emit(self, connection: Any, head: Head, text: str, frames: Frames) -> None:
-        self._send(self._describe(connection, head, text, frames))
+    def _emit(self, connection: Any, head: Head, text: str, bindings: Bindings) -> None:
+        self._send(self._describe(connection, head, text, bindings))
 
-    def _describe(self, connection: Any, head: Head, text: str, frames: Frames) -> Statement:
+    def _describe(self, connection: Any, head: Head, text: str, bindings: Bindings) -> Statement:
         """The record of a statement, whose text has names that hold everywhere."""
         naming, job = self._session.naming(), self._job()
         catalog = Catalog(connection, naming, job)
         try:
-            named = catalog.name_query(head.query, lambda name: self._name_frame(name, frames)) if head.query else None
-            inputs = named.inputs if named else (catalog.name_copied(head),)
+            named = self._name_query(catalog, head.query, bindings) if head.query else None
+            inputs = named.inputs if named else (catalog.file(head.source_path),)
+            start = _write_start(catalog, head, text)
             output = catalog.name_output(head) if head.is_write else Dataset(naming.namespace, f"{job}.result")
         finally:
             catalog.close()
         for unknown in named.unknown if named else ():
             self._guard.note(f"the name {unknown}", "it is no table, file or frame of known lineage")
-        text = text[: head.at] + named.text + text[head.at + len(head.query) :] if named else text
+        text = start + named.text + text[head.at + len(head.query) :] if named else text
         if head.path:
-            text = f"COPY ({named.text if named else _table_text(head)}) TO {quote(naming.file(head.path).name)}"
+            text = f"COPY ({named.text if named else head.query}) TO {quote(naming.file(head.path).name)}"
         if head.source_path:
             text = f"INSERT INTO {quote_name(head.table)} FROM {quote(naming.file(head.source_path).name)}"
         at = datetime.now(timezone.utc)
         run = self._run_of(output, adds=bool(head.source_path) or _INSERT.match(text) is not None)
         return Statement(text, inputs, output, short_name(output), script_name(), run, at)
+
+    def _name_query(self, catalog: Catalog, query: str, bindings: Bindings) -> Named:
+        return catalog.name_query(query, lambda name: self._name_frame(name, bindings.frames), bindings.parameters)
 
     def _run_of(self, output: Dataset, *, adds: bool) -> str:
         """The id of a statement's run. Those that add to a table belong to the run that made it in this process."""
@@ -280,8 +316,19 @@ def _split(connection: Any, text: str) -> list[str]:
         return [str(one.query).rstrip("; \n") for one in cursor.extract_statements(text)]
 
 
-def _table_text(head: Head) -> str:
-    return f"FROM {quote_name(head.source_table)}"
+def _write_start(catalog: Catalog, head: Head, text: str) -> str:
+    """The text before the query, with the table's name as all know it. A temporary table is a dataset as any other."""
+    start, end = head.span
+    before = _TEMPORARY.sub("", text[:start])
+    return before + catalog.write_name(head.table) + text[end : head.at] if head.table else text[: head.at]
+
+
+def _read_parameters(given: tuple[Any, ...], named: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values of a statement's parameters by their names; those without one are numbered from 1."""
+    found = given[0] if given else named.get("parameters", named.get("params"))
+    if isinstance(found, Mapping):
+        return {str(name): value for name, value in found.items()}
+    return {str(number): value for number, value in enumerate(found or (), 1)}
 
 
 capture = DuckdbCapture()

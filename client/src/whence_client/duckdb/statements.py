@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ _NAME = rf"{_PART}(?:\.{_PART})*"
 _TEXT = r"'(?:[^']|'')*'"
 _SKIPPED = re.compile(rf"{_TEXT}|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _CREATE = re.compile(
-    rf"\s*CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP\s+|TEMPORARY\s+)?(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(?P<name>{_NAME})"
+    rf"\s*CREATE\s+(?:OR\s+REPLACE\s+)?(?P<temporary>TEMP\s+|TEMPORARY\s+)?(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(?P<name>{_NAME})"
     r"\s*(?:\([^()]*\)\s*)?AS\s+",
     re.IGNORECASE,
 )
@@ -26,10 +26,16 @@ _INSERT = re.compile(
     r"(?=SELECT\b|FROM\b|WITH\b|\()",
     re.IGNORECASE,
 )
+_INSERT_END = re.compile(rf"({_TEXT}|\"(?:[^\"]|\"\")*\")|\s+(?:ON\s+CONFLICT|RETURNING)\b", re.IGNORECASE)
+"""Where the query of an INSERT ends; literals and quoted names are group 1."""
 _COPY_IN = re.compile(rf"\s*COPY\s+(?P<name>{_NAME})\s*(?:\([^()]*\)\s*)?FROM\s+(?P<path>{_TEXT})", re.IGNORECASE)
 _COPY_TABLE = re.compile(rf"\s*COPY\s+(?P<name>{_NAME})\s+TO\s+(?P<path>{_TEXT})", re.IGNORECASE)
 _COPY_QUERY = re.compile(rf"\s*COPY\s*\((?P<query>.*)\)\s*TO\s+(?P<path>{_TEXT})", re.IGNORECASE | re.DOTALL)
 _QUERY = re.compile(r"\s*(?:SELECT|FROM|WITH|\()", re.IGNORECASE)
+_NOWHERE = 2**64 - 1
+"""The position of a parameter in the trees of DuckDB 1."""
+TEMPORARY = ("temp", "main")
+"""The database and schema of temporary tables and views."""
 _READERS = frozenset(
     (
         "read_csv",
@@ -42,21 +48,24 @@ _READERS = frozenset(
         "read_text",
     )
 )
+_GENERATORS = frozenset(("generate_series", "json_each", "json_tree", "range", "repeat", "repeat_row", "unnest"))
+"""Table functions that read nothing beyond their arguments. The system's own begin with one of `_SYSTEM`."""
+_SYSTEM = ("duckdb_", "pragma_")
 
 
 @dataclass(frozen=True)
 class Head:
-    """A statement without its query. `table` or `path` is what it writes; `source` is the table or file of a COPY.
+    """A statement without its query. `table` or `path` is what it writes; `source_path` is the file of a COPY into it.
 
-    `query` begins at the position `at` of the text.
+    `query` begins at the position `at` of the text; `span` are the positions of the name of `table`.
     """
 
     table: tuple[str, ...] = ()
     path: str = ""
-    source_table: tuple[str, ...] = ()
     source_path: str = ""
     query: str = ""
     at: int = 0
+    span: tuple[int, int] = (0, 0)
 
     @property
     def is_write(self) -> bool:
@@ -66,11 +75,15 @@ class Head:
 
 @dataclass(frozen=True)
 class Source:
-    """A table or the files of a query; `spans` are the positions and lengths of the files' literals in it."""
+    """A table or the files of a query; `spans` are the positions and lengths of the files' literals in it.
+
+    `function` is the table function of files, or of what only the function knows.
+    """
 
     table: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
+    function: str = ""
 
 
 def read_head(text: str) -> Head | None:
@@ -79,13 +92,18 @@ def read_head(text: str) -> Head | None:
     for pattern in (_CREATE, _INSERT):
         found = pattern.match(plain)
         if found:
-            return Head(split_name(found["name"]), query=text[found.end() :], at=found.end())
+            query = text[found.end() : _query_end(plain, found.end()) if pattern is _INSERT else len(text)]
+            name = split_name(found["name"])
+            is_temporary = pattern is _CREATE and bool(found["temporary"]) and len(name) == 1
+            return Head(
+                (*TEMPORARY, *name) if is_temporary else name, query=query, at=found.end(), span=found.span("name")
+            )
     found = _COPY_IN.match(plain)
     if found:
         return Head(split_name(found["name"]), source_path=unquote(found["path"]))
     found = _COPY_TABLE.match(plain)
     if found:
-        return Head(path=unquote(found["path"]), source_table=split_name(found["name"]))
+        return Head(path=unquote(found["path"]), query=f"FROM {found['name']}")
     found = _COPY_QUERY.match(plain)
     if found:
         return Head(
@@ -94,27 +112,35 @@ def read_head(text: str) -> Head | None:
     return Head(query=text) if _QUERY.match(plain) else None
 
 
-def read_sources(tree: Any) -> list[Source]:
-    """The tables and files of a query's syntax tree (`json_serialize_sql`), without its common table expressions."""
+def _query_end(plain: str, at: int) -> int:
+    ends = (found.start() for found in _INSERT_END.finditer(plain, at) if not found[1])
+    return next(ends, len(plain))
+
+
+def read_sources(tree: Any, parameters: Mapping[str, Any]) -> list[Source]:
+    """The tables and files of a query's syntax tree (`json_serialize_sql`), without its common table expressions.
+
+    `parameters` are the values of a prepared statement, by name or by number.
+    """
     found: dict[Source, None] = {}
-    for source in _walk(tree, frozenset()):
+    for source in _walk(tree, frozenset(), parameters):
         found.setdefault(source)
     return list(found)
 
 
-def _walk(node: Any, common: frozenset[str]) -> Iterator[Source]:
+def _walk(node: Any, common: frozenset[str], parameters: Mapping[str, Any]) -> Iterator[Source]:
     if isinstance(node, list):
         for one in node:
-            yield from _walk(one, common)
+            yield from _walk(one, common, parameters)
     elif isinstance(node, dict):
         names = {str(one["key"]).lower() for one in (node.get("cte_map") or {}).get("map", ())}
         common = common | names
         if node.get("type") == "BASE_TABLE":
             yield from _base_table(node, common)
         elif node.get("type") == "TABLE_FUNCTION":
-            yield from _table_function(node.get("function") or {})
+            yield from _table_function(node.get("function") or {}, parameters)
         for one in node.values():
-            yield from _walk(one, common)
+            yield from _walk(one, common, parameters)
 
 
 def _base_table(node: dict[str, Any], common: frozenset[str]) -> Iterator[Source]:
@@ -123,23 +149,23 @@ def _base_table(node: dict[str, Any], common: frozenset[str]) -> Iterator[Source
         yield Source(parts, spans=((int(node["query_location"]), int(node.get("query_location_length", 0))),))
 
 
-def _table_function(function: dict[str, Any]) -> Iterator[Source]:
+def _table_function(function: dict[str, Any], parameters: Mapping[str, Any]) -> Iterator[Source]:
+    name = str(function.get("function_name", "")).lower()
+    if name in _GENERATORS or name.startswith(_SYSTEM):
+        return
     arguments = [one.get("expression", one) for one in function.get("arguments") or function.get("children") or ()]
-    if str(function.get("function_name", "")).lower() in _READERS and arguments:
-        constants = list(_constants(arguments[0]))
-        paths = tuple(path for path, _ in constants)
-        spans = tuple(span for _, span in constants)
-        yield Source(paths=paths, spans=spans) if paths else Source((f"{function['function_name']}()",))
+    constants = list(_constants(arguments[0], parameters)) if name in _READERS and arguments else []
+    yield Source(paths=tuple(path for path, _ in constants), spans=tuple(span for _, span in constants), function=name)
 
 
-def _constants(node: dict[str, Any]) -> Iterator[tuple[str, tuple[int, int]]]:
-    """The text literals of an argument: one, or the items of a list."""
-    text = _text_of(node)
-    if text is not None:
+def _constants(node: dict[str, Any], parameters: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The texts of an argument: one, or the items of a list; literals, or parameters."""
+    text = parameters.get(str(node.get("identifier", "")), _text_of(node))
+    if isinstance(text, str) and int(node["query_location"]) != _NOWHERE:
         yield text, (int(node["query_location"]), int(node.get("query_location_length", 0)))
     elif node.get("function_name") == "list_value":
         for one in node.get("arguments") or node.get("children") or ():
-            yield from _constants(one.get("expression", one))
+            yield from _constants(one.get("expression", one), parameters)
 
 
 def _text_of(node: dict[str, Any]) -> str | None:
