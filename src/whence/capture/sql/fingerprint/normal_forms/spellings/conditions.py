@@ -107,14 +107,21 @@ def _in(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return e.store.make(*e.parts(scope, node)) if _has_other_type(value, items) else _in_items(e, value, items)
 
 
+_DOUBLE = ("double", "double precision")
+
+
 def _has_other_type(value: Formula, others: Sequence[Formula]) -> bool:
     """Whether BETWEEN or IN compares a value as another type than each comparison would: BIGINT beside BIGINT and
     DOUBLE as DOUBLE, which has fewer digits; a text beside a text and a number as a number.
     """
     is_exact = is_exact_type(type_of(value)) and integer_of(value) is None
     rounded = [one for one in others if is_rounded_type(type_of(one))]
-    if is_exact and rounded:
-        return any(integer_of(one) is None for one in others if one not in rounded)
+    # A REAL is compared with 0.7 as REAL, but beside a DOUBLE all of them are compared as DOUBLE.
+    is_single = is_rounded_type(type_of(value)) and type_of(value) not in _DOUBLE
+    if is_exact or is_single:
+        wider = [one for one in rounded if is_exact or type_of(one) in _DOUBLE]
+        if wider:
+            return any(integer_of(one) is None for one in others if one not in wider)
     if type_of(value) == "date" and any(type_of(one) == "timestamp" for one in others):
         return any(one.op == "string" for one in others)
     kinds = {one.op for one in others} & {"number", "string"}
