@@ -8,28 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from whence_client.lineage.columns import Column, Dataset, Edges, add_reason, influence, read_column, unknown
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What chose, grouped, joined or ordered the rows of a frame. `reasons` say why more may have, and is not known."""
-
-    edges: Edges = frozenset()
-    reasons: frozenset[str] = frozenset()
-
-    def __or__(self, other: Rows) -> Rows:
-        return Rows(self.edges | other.edges, self.reasons | other.reasons)
-
-
-NO_ROWS = Rows()
-"""Nothing decides on the rows."""
-
-
-def rows_by(columns: Iterable[Column], subtype: str) -> Rows:
-    """Rows that the values of columns decide; what is not known of those is not known of the rows."""
-    deciding = tuple(columns)
-    return Rows(influence(deciding, subtype), frozenset().union(*(one.reasons for one in deciding)))
+from whence_client.lineage.columns import Column, Dataset, add_reason, read_column, unknown
+from whence_client.lineage.rows import NO_ROWS, Rows
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Callable
 
-from whence_client.frames.frames import FrameLineage, Rows
+from whence_client.frames.frames import FrameLineage
 from whence_client.lineage.columns import Column, Dataset, Edge, Edges, influence, merge, transform
+from whence_client.lineage.rows import Rows
 
 
 class PendingDataset(Dataset):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Callable
 
-from whence_client.frames.frames import NO_ROWS, FrameLineage, Rows, join_inputs, join_rows, rows_by, unknown_frame
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, unknown_frame
 from whence_client.lineage.columns import (
     AGGREGATION,
     CONDITIONAL,
@@ -28,6 +28,7 @@ from whence_client.lineage.columns import (
     merge,
     transform,
 )
+from whence_client.lineage.rows import NO_ROWS, Rows, rows_by
 
 ReadTable = Callable[[Any], "FrameLineage | None"]
 """The lineage of a table that no expression made: of a database, a file, or in memory. None if it is not known."""

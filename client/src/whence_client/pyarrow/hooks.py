@@ -12,10 +12,11 @@ from whence_client.captures.naming import Naming
 from whence_client.captures.patches import Observer, Patches
 from whence_client.captures.session import Session
 from whence_client.events.facets import Event
-from whence_client.frames.frames import NO_ROWS, FrameLineage, Rows, join_inputs, join_rows, read_frame, rows_by
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, read_frame
 from whence_client.frames.memory import memory_of
 from whence_client.frames.writes import FrameWrite, describe_write
 from whence_client.lineage.columns import FILTER, NOT_CAPTURED, Dataset, merge, read_column
+from whence_client.lineage.rows import NO_ROWS, Rows, rows_by
 from whence_client.naming.files import common_folder, name_file
 from whence_client.pyarrow.tables import Tables, list_kinds
 

@@ -10,7 +10,7 @@ from typing import Any, Callable
 from whence_client.captures.session import Session
 from whence_client.events.datasets import Dataset as EventDataset
 from whence_client.events.facets import facet
-from whence_client.frames.frames import FrameLineage, Rows, unknown_frame
+from whence_client.frames.frames import FrameLineage, unknown_frame
 from whence_client.frames.memory import memory_of
 from whence_client.frames.writes import FrameWrite, describe_write, script_name
 from whence_client.lineage.columns import (
@@ -23,6 +23,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.lineage.rows import Rows
 from whence_client.sklearn.models import Model, Training, weighed
 from whence_client.sklearn.signatures import predictor_of, read_signature
 from whence_client.sklearn.steps import UnreadableStepError, reversed_wires_of, wires_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Callable
 
-from whence_client.frames.frames import NO_ROWS, FrameLineage, Rows, rows_by
+from whence_client.frames.frames import FrameLineage
 from whence_client.frames.pending import PendingDataset
 from whence_client.lineage.columns import (
     AGGREGATION,
@@ -26,6 +26,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.lineage.rows import NO_ROWS, Rows, rows_by
 from whence_client.sklearn.signatures import Signature
 from whence_client.sklearn.wires import Wire
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from whence_client.frames.frames import NO_ROWS, FrameLineage, Rows, join_inputs, join_rows, rows_by
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows
 from whence_client.lineage.columns import (
     CONDITIONAL,
     EMPTY,
@@ -19,6 +19,7 @@ from whence_client.lineage.columns import (
     merge,
     unknown,
 )
+from whence_client.lineage.rows import NO_ROWS, Rows, rows_by
 
 Find = Callable[[Any], "FrameLineage | None"]
 

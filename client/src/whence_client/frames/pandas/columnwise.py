@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -34,6 +34,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.lineage.rows import rows_by
 
 _SAME = ("copy", "head", "tail", "truncate", "squeeze", "infer_objects", "reindex_like")
 _COMPUTED = (

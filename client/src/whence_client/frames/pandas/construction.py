@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows
 from whence_client.frames.handover import adopt_values
 from whence_client.frames.pandas.calls import (
     Call,
@@ -31,6 +31,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.lineage.rows import rows_by
 
 
 def construct(call: Call) -> FrameLineage | None:

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, rows_by
+from whence_client.frames.frames import FrameLineage
 from whence_client.frames.pandas.calls import (
     Call,
     is_frame,
@@ -23,6 +23,7 @@ from whence_client.lineage.columns import (
     FILTER,
     transform,
 )
+from whence_client.lineage.rows import rows_by
 
 
 def query(call: Call) -> FrameLineage:

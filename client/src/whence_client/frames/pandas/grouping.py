@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_rows, rows_by
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -34,6 +34,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.lineage.rows import Rows, rows_by
 
 AGGREGATES = (
     *("sum", "mean", "median", "min", "max", "count", "nunique", "first", "last", "std", "var", "sem", "prod", "any"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by, unknown_frame
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, unknown_frame
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -28,6 +28,7 @@ from whence_client.lineage.columns import (
     merge,
     unknown,
 )
+from whence_client.lineage.rows import rows_by
 
 
 def merge_frames(call: Call) -> FrameLineage | None:

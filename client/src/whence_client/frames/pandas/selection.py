@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, rows_by
+from whence_client.frames.frames import FrameLineage
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -33,6 +33,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.lineage.rows import rows_by
 
 
 def get_item(call: Call) -> FrameLineage | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Callable
 
-from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_rows, rows_by, unknown_frame
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, unknown_frame
 from whence_client.lineage.columns import (
     AGGREGATION,
     EMPTY,
@@ -21,6 +21,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.lineage.rows import Rows, rows_by
 
 Find = Callable[[Any], FrameLineage]
 """The lineage of a frame or series; of one that nobody knows, columns without sources."""

@@ -12,15 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from whence_client.frames.frames import (
-    FrameLineage,
-    Rows,
-    join_inputs,
-    join_rows,
-    read_frame,
-    rows_by,
-    unknown_frame,
-)
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, read_frame, unknown_frame
 from whence_client.frames.polars.expressions import Scope, read_named
 from whence_client.lineage.columns import (
     EMPTY,
@@ -39,6 +31,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.lineage.rows import Rows, rows_by
 
 
 @dataclass

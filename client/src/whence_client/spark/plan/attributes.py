@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from whence_client.lineage.columns import EMPTY, Column, Dataset, unknown
-from whence_client.spark.plan.influences import NO_INFLUENCES, Influences
+from whence_client.lineage.rows import NO_ROWS, Rows
 from whence_client.spark.plan.trees import expression_id, trees_in
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class Relation:
 
     output: tuple[Attribute, ...]
     columns: Mapping[int, Column]
-    influences: Influences = NO_INFLUENCES
-    window_order: Influences = NO_INFLUENCES
+    influences: Rows = NO_ROWS
+    window_order: Rows = NO_ROWS
 
     def column(self, index: int) -> Column:
         """The column at a position."""
@@ -63,14 +63,14 @@ def attributes_of(value: Any) -> tuple[Attribute, ...]:
     return tuple(Attribute(number, name) for number, name in found if number is not None)
 
 
-def rows_of(relations: Iterable[Relation]) -> Influences:
+def rows_of(relations: Iterable[Relation]) -> Rows:
     """What chose, grouped or ordered the rows of several relations."""
-    return reduce(operator.or_, (one.influences for one in relations), NO_INFLUENCES)
+    return reduce(operator.or_, (one.influences for one in relations), NO_ROWS)
 
 
-def window_order_of(relations: Iterable[Relation]) -> Influences:
+def window_order_of(relations: Iterable[Relation]) -> Rows:
     """What windows sorted the rows of several relations by."""
-    return reduce(operator.or_, (one.window_order for one in relations), NO_INFLUENCES)
+    return reduce(operator.or_, (one.window_order for one in relations), NO_ROWS)
 
 
 def passed_columns(output: Iterable[Attribute], children: list[Relation], reason: str) -> dict[int, Column]:

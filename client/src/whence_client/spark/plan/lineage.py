@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from whence_client.lineage.columns import IDENTITY, Column, Dataset, Edge, Source
+from whence_client.lineage.rows import NO_ROWS, Rows
 from whence_client.spark.plan.attributes import Attribute, Relation, attributes_of
-from whence_client.spark.plan.influences import NO_INFLUENCES, Influences
 from whence_client.spark.plan.relations import Context, read_relation
 from whence_client.spark.plan.row_changes import ROW_CHANGES
 from whence_client.spark.plan.trees import Tree, kind, nodes_of, subtrees, trees_in, variable_name
@@ -21,7 +21,7 @@ class Lineage:
     """`columns` by name, in the order of the target; `influences` on all rows of it."""
 
     columns: Mapping[str, Column]
-    influences: Influences = NO_INFLUENCES
+    influences: Rows = NO_ROWS
 
 
 def read_lineage(plan: Tree, names: Sequence[str], context: Context) -> Lineage:

@@ -23,6 +23,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.lineage.rows import NO_ROWS, Rows
 from whence_client.spark.plan.attributes import (
     Attribute,
     Computed,
@@ -42,7 +43,7 @@ from whence_client.spark.plan.generated_rows import (
     read_serialize,
     read_whole_frame,
 )
-from whence_client.spark.plan.influences import NO_INFLUENCES, Influences, chosen_by
+from whence_client.spark.plan.influences import chosen_by
 from whence_client.spark.plan.trees import (
     Node,
     Tree,
@@ -157,7 +158,7 @@ def _window(node: Node, children: list[Relation], context: Context, outer: Mappi
     added = {one.id: column for one, column in named}
     output = (*children[0].output, *(one for one, _ in named))
     keys = {Edge(edge.source, SORT) for one in added.values() for edge in one.indirect if edge.subtype == WINDOW}
-    order = window_order_of(children) | Influences(frozenset(keys))
+    order = window_order_of(children) | Rows(frozenset(keys))
     return Relation(output, {**children[0].columns, **added}, rows_of(children), order)
 
 
@@ -170,7 +171,7 @@ def _condition(subtype: str, *fields: str) -> Rule:
     def rule(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
         scope = _scope(children, context, outer)
         chosen = chosen_by((one for name in fields for one in read_expressions(node.get(name), scope)), subtype)
-        order = NO_INFLUENCES if subtype == SORT else window_order_of(children)
+        order = NO_ROWS if subtype == SORT else window_order_of(children)
         return Relation(children[0].output, children[0].columns, rows_of(children) | chosen, order)
 
     return rule

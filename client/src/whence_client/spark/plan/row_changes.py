@@ -9,16 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable
 
 from whence_client.lineage.columns import FILTER, JOIN, Column, merge
+from whence_client.lineage.rows import Rows
 from whence_client.spark.plan.attributes import Relation
 from whence_client.spark.plan.expressions import Scope, read_expressions
-from whence_client.spark.plan.influences import Influences, chosen_by
+from whence_client.spark.plan.influences import chosen_by
 from whence_client.spark.plan.relations import Context, read_relation
 from whence_client.spark.plan.trees import Tree, kind, subtrees, trees_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Change = tuple[dict[str, Column], Influences]
+Change = tuple[dict[str, Column], Rows]
 
 
 def _relations(tree: Tree, context: Context) -> list[Relation]:
@@ -50,7 +51,7 @@ _ACTIONS = (
 )
 
 
-def _condition_of(action: Tree, scope: Scope) -> Influences:
+def _condition_of(action: Tree, scope: Scope) -> Rows:
     return chosen_by(read_expressions(action[0].get("condition"), scope), FILTER)
 
 
