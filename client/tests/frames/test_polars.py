@@ -97,6 +97,20 @@ def test_several_files_are_the_folder_that_they_are_in(session: Kept, tmp_path: 
     assert [one["name"] for one in session.events[0]["inputs"]] == [str(tmp_path / "lake")]
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("way", ["list", "pattern"])
+def test_a_few_files_are_each_a_dataset(way: str, lazy: bool, session: Kept, tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.parquet" for name in ("a", "b")]
+    for file in files:
+        pl.DataFrame({"v": [1, 2, 3]}).write_parquet(file)
+    session.events.clear()
+    source: Any = files if way == "list" else str(tmp_path / "[ab].parquet")
+    frame = pl.scan_parquet(source).collect() if lazy else pl.read_parquet(source)
+    frame.write_parquet(tmp_path / "out.parquet")
+    assert [one["name"] for one in session.events[0]["inputs"]] == [str(one) for one in files]
+    assert describe(session.events[0]) == "v <- a.v b.v"
+
+
 def test_frames_that_are_gone_lend_nobody_their_lineage(session: Kept, folder: Path, tmp_path: Path) -> None:
     for _ in range(50):
         frame = pl.read_parquet(folder / "orders.parquet").select("id", "amount")

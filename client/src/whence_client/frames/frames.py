@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from whence_client.lineage.columns import Column, Dataset, add_reason, read_column, unknown
+from whence_client.lineage.columns import Column, Dataset, add_reason, merge, read_column, unknown
 from whence_client.lineage.rows import NO_ROWS, Rows
 
 
@@ -38,7 +38,13 @@ class FrameLineage:
 
 def read_frame(dataset: Dataset, names: Iterable[str]) -> FrameLineage:
     """A frame as it is read from a dataset."""
-    return FrameLineage({name: read_column(dataset, name) for name in names}, inputs=frozenset((dataset,)))
+    return read_frames((dataset,), names)
+
+
+def read_frames(datasets: Sequence[Dataset], names: Iterable[str]) -> FrameLineage:
+    """A frame as it is read from datasets that have the same columns."""
+    columns = {name: merge(read_column(one, name) for one in datasets) for name in names}
+    return FrameLineage(columns, inputs=frozenset(datasets))
 
 
 def unknown_frame(names: Iterable[Any], reason: str) -> FrameLineage:

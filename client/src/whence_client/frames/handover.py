@@ -12,7 +12,9 @@ Find = Callable[[Any], "FrameLineage | None"]
 
 
 def adopt_values(data: Any, names: Sequence[Any], find: Find) -> FrameLineage:
-    """The lineage of a frame with these columns, made of `data`: a frame, an array, or a mapping to columns."""
+    """The lineage of a frame with these columns, made of `data`: a frame, an array, or columns in a mapping or list."""
+    if isinstance(data, (list, tuple)) and len(data) == len(names):
+        data = dict(zip(names, data))
     if isinstance(data, Mapping):
         found = {name: find(data.get(name)) for name in names}
         known = [one for one in found.values() if one is not None]

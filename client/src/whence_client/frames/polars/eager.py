@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Callable
 
@@ -46,6 +46,16 @@ def stack_columns(result: Any, args: tuple[Any, ...], named: Named, before: Fram
     for one in others:
         columns.update(one.columns)
     return _joined(columns, before, *others)
+
+
+def stack(frames: Sequence[FrameLineage], how: str) -> FrameLineage:
+    """`polars.concat` of frames or series: below each other by the names of the columns, or beside each other."""
+    columns: dict[Any, list[Column]] = {}
+    for one in frames:
+        for name, column in one.columns.items():
+            columns.setdefault(name, []).append(column)
+    joined = {name: several[-1] if how == "horizontal" else merge(several) for name, several in columns.items()}
+    return FrameLineage(joined, join_rows(frames), join_inputs(frames))
 
 
 def insert_column(result: Any, args: tuple[Any, ...], named: Named, before: FrameLineage, find: Find) -> FrameLineage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import sys
 from collections.abc import Iterable
@@ -16,17 +17,20 @@ from whence_client.captures.patches import Observer, Patches, hook_once
 from whence_client.captures.session import Session
 from whence_client.events.datasets import Dataset as EventDataset
 from whence_client.events.facets import Event
-from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
+from whence_client.frames.frames import FrameLineage, join_rows, read_frames, unknown_frame
 from whence_client.frames.handover import adopt_values
 from whence_client.frames.memory import memory_of
 from whence_client.frames.polars import eager
 from whence_client.frames.polars.plan import Plan, find_sink, read_plan, written_schema
 from whence_client.frames.writes import FrameWrite, describe_write, write_event
-from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset, merge
+from whence_client.lineage.columns import FILTER, LEFT_THE_ENGINE, NOT_CAPTURED, Dataset, merge
+from whence_client.lineage.rows import rows_by
 from whence_client.naming.files import common_folder, name_file
 
 _READERS = ("read_avro", "read_csv", "read_excel", "read_ipc", "read_json", "read_ndjson", "read_ods", "read_parquet")
 _SCANNERS = ("scan_csv", "scan_ipc", "scan_ndjson", "scan_parquet")
+_MOST_FILES = 16
+"""Files of one read that are datasets of their own: of more it is their folder, as in the capture of Spark."""
 _MOST_SOURCES = 10_000
 """The sources of scans that are remembered: the oldest go first."""
 _WRITERS = ("write_avro", "write_csv", "write_excel", "write_ipc", "write_json", "write_ndjson", "write_parquet")
@@ -80,6 +84,7 @@ class _Hooks:
         for name in ("from_pandas", "from_arrow"):
             observe(polars, name, self._on_import)
         observe(polars.Series, "__init__", self._on_values)
+        self._patches.replace(polars, "concat", self._wrap_concat)
         for name in ("to_pandas", "to_numpy", "to_arrow"):
             observe(polars.DataFrame, name, self._on_export)
         for name in (*_KEEPING, "__getitem__"):
@@ -166,29 +171,61 @@ class _Hooks:
         if not isinstance(frame, self._polars.DataFrame):
             return  # several sheets of a workbook
         source = args[0] if args else named.get("source")
-        path = _path(source)
-        lineage = read_frame(_dataset(name_file(path)), frame.columns) if path else None
+        paths = [one for path in _paths(source) for one in _files_of(path)]
+        lineage = read_frames(_name_files(paths), frame.columns) if paths else None
         self._remember(frame, lineage or unknown_frame(frame.columns, NOT_CAPTURED))
 
     def _on_scan(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A file or folder will be read: its plan has the files alone, even if there is one in the folder."""
-        path = _path(args[0] if args else named.get("source"))
-        if path:
-            self._sources[name_file(path).key] = None
-            while len(self._sources) > _MOST_SOURCES:
-                self._sources.pop(next(iter(self._sources)))
+        for path in _paths(args[0] if args else named.get("source")):
+            self._sources[name_file(_folder_of(path)).key] = None
+        while len(self._sources) > _MOST_SOURCES:
+            self._sources.pop(next(iter(self._sources)))
 
-    def _name_paths(self, paths: list[str]) -> Dataset:
-        """The dataset of the files of a scan: what the job called it, or the folder that several have in common."""
-        namespace, name = name_file(common_folder(paths)).key
+    def _name_paths(self, paths: list[str]) -> tuple[Dataset, ...]:
+        """The datasets of the files of a scan: what the job called them, else each file, or the folder of many."""
+        called = {self._name_source(path) for path in paths}
+        return tuple(sorted(one for one in called if one)) if None not in called else _name_files(paths)
+
+    def _name_source(self, path: str) -> Dataset | None:
+        """The file or folder around it that the job named."""
+        namespace, name = name_file(path).key
         while name and (namespace, name) not in self._sources:
             name = name.rpartition("/")[0]
-        return Dataset(namespace, name) if name else _dataset(name_file(common_folder(paths)))
+        return Dataset(namespace, name) if name else None
+
+    def _wrap_concat(self, original: Any) -> Any:
+        guard = self._session.guard(self._capture.name)
+
+        @functools.wraps(original)
+        def concat(items: Any, *args: Any, **named: Any) -> Any:
+            given = list(items)  # a generator can be read once, which polars itself does first
+            result = original(given, *args, **named)
+            guard.run("concat", self._on_concat, result, given, named.get("how", args[0] if args else "vertical"))
+            return result
+
+        return concat
+
+    def _on_concat(self, result: Any, items: list[Any], how: Any) -> None:
+        """Frames or series were put together at once. What aligns them is a plan."""
+        if isinstance(result, self._polars.Series):
+            lineage = eager.stack([self._known(one) for one in items], "vertical")
+            whole = replace(lineage, columns={result.name: merge(lineage.columns.values())})
+            self._memory.remember(result, whole, functools.partial(_as_list, result))
+        elif isinstance(result, self._polars.DataFrame) and not str(how).startswith("align"):
+            self._remember(result, eager.complete(eager.stack(list(map(self._known, items)), how), result.columns))
+
+    def _find_values(self, values: Any) -> FrameLineage | None:
+        """The lineage of what a frame is made of; a series is known by its buffers, too."""
+        found = self._memory.find(values)
+        if found is None and isinstance(values, self._polars.Series):
+            return self._memory.find_by_buffers(lambda: [values])
+        return found
 
     def _on_creation(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A frame was made of what Python has. Its buffers may lie where another frame's were."""
         data = args[1] if len(args) > 1 else named.get("data")
-        self._remember(args[0], adopt_values(data, args[0].columns, self._memory.find))
+        self._remember(args[0], adopt_values(data, args[0].columns, self._find_values))
 
     def _on_import(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A frame or series of another library became one of polars."""
@@ -216,7 +253,9 @@ class _Hooks:
         if source is not None and isinstance(result, self._polars.DataFrame):
             known = {name: source.columns[name] for name in result.columns if name in source.columns}
             if len(known) == len(result.columns):
-                self._remember(result, replace(source, columns=known))
+                chosen = [self._known(one) for one in args[1:] if isinstance(one, self._polars.Series)]
+                rows = rows_by((column for one in chosen for column in one.columns.values()), FILTER)
+                self._remember(result, replace(source, columns=known).with_rows(rows | join_rows(chosen)))
 
     def _on_collect(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A lazy frame was run."""
@@ -280,13 +319,34 @@ def _as_list(series: Any) -> list[Any]:
 
 
 def _path(source: Any) -> str:
-    """The path or URI of a file, or of the folder of several; empty for what is none, as an open file or bytes."""
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        return path if isinstance(path, str) else ""
-    if isinstance(source, (list, tuple)) and source and all(_path(one) for one in source):
-        return common_folder([_path(one) for one in source])
-    return ""
+    """The path or URI of a file or folder; empty for what is none, as an open file or bytes."""
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+    return path if isinstance(path, str) else ""
+
+
+def _paths(source: Any) -> list[str]:
+    """The paths that a job gave, one or several; empty if one of them is none."""
+    paths = [_path(one) for one in (source if isinstance(source, (list, tuple)) else (source,))]
+    return paths if all(paths) else []
+
+
+def _folder_of(path: str) -> str:
+    """The folder whose folders a pattern goes through, as those of partitions; other paths as they are."""
+    parts = path.split("/")
+    place = next((at for at, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    return "/".join(parts[:place]) if place < len(parts) - 1 else path
+
+
+def _files_of(path: str) -> list[str]:
+    """The files of a pattern on this machine; other paths as they are."""
+    folder = _folder_of(path)
+    return sorted(glob.glob(folder)) or [folder] if glob.has_magic(folder) else [folder]
+
+
+def _name_files(paths: list[str]) -> tuple[Dataset, ...]:
+    """Each file, or the folder around many."""
+    several = paths if len(paths) <= _MOST_FILES else [common_folder(paths)]
+    return tuple(dict.fromkeys(_dataset(name_file(path)) for path in several))
 
 
 capture = PolarsCapture()

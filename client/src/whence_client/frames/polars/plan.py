@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, read_frame, unknown_frame
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, read_frames, unknown_frame
 from whence_client.frames.polars.expressions import Scope, read_named
 from whence_client.lineage.columns import (
     EMPTY,
@@ -39,7 +39,7 @@ class Plan:
     """A plan that is being read. `name_paths` names files, `find_frame` and `find_series` know what is in memory."""
 
     frame: Any
-    name_paths: Callable[[list[str]], Dataset]
+    name_paths: Callable[[list[str]], tuple[Dataset, ...]]
     find_frame: Callable[[Any], FrameLineage | None]
     find_series: Callable[[Any], FrameLineage | None]
     nodes: Any = None
@@ -62,7 +62,7 @@ class Plan:
 
     def _series_column(self, series: Any) -> Column | None:
         found = self.find_series(series)
-        return merge(found.columns.values()) if found is not None else None
+        return found.rows.decide(merge(found.columns.values())) if found is not None else None
 
     def read(self, number: int) -> FrameLineage:
         """The lineage of a node; a node that several others have as their input is read once."""
@@ -124,9 +124,8 @@ Inputs = list[FrameLineage]
 
 def _scan(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
     made = {name for name in (_row_index(node), getattr(node.file_options, "include_file_paths", None)) if name}
-    frame = read_frame(
-        plan.name_paths([str(path) for path in node.paths]), [name for name in names if name not in made]
-    )
+    datasets = plan.name_paths([str(path) for path in node.paths])
+    frame = read_frames(datasets, [name for name in names if name not in made])
     frame = FrameLineage({**frame.columns, **dict.fromkeys(made, EMPTY)}, inputs=frame.inputs)
     return frame.with_rows(_predicate(node.predicate, frame, plan))
 
