@@ -110,6 +110,12 @@ def test_a_traced_script_ends_and_prints_as_without(folder: Path, collector: Col
     assert states(collector.events, job) == ["START", expected]
 
 
+def test_a_script_that_is_missing_is_so_as_without(folder: Path, collector: Collector) -> None:
+    before = plain(folder, "nowhere")
+    after = run(folder, collector.url, sys.executable, "-m", "whence_client.trace", "nowhere.py")
+    assert (after.returncode, after.stdout, after.stderr) == (before.returncode, before.stdout, before.stderr)
+
+
 def test_what_a_traced_script_reads_is_within_its_run(folder: Path, collector: Collector) -> None:
     run(folder, collector.url, sys.executable, "-m", "whence_client.trace", "--job", "nightly", "ok.py")
     (read,) = [one for one in collector.events if one["job"]["name"] == "read"]

@@ -5,6 +5,7 @@ The script sees its own arguments, path and `__main__`; its output and its exit 
 
 from __future__ import annotations
 
+import errno
 import os
 import runpy
 import signal
@@ -31,6 +32,10 @@ def main(arguments: Sequence[str]) -> None:
     options, target = _parse(list(arguments))
     if not target:
         sys.stderr.write(f"{USAGE}\n")
+        raise SystemExit(2)
+    if target[0] != "-m" and not os.path.exists(target[0]):
+        message = os.strerror(errno.ENOENT)
+        sys.stderr.write(f"{sys.executable}: can't open file {os.path.abspath(target[0])!r}: [Errno 2] {message}\n")
         raise SystemExit(2)
     install_on_import()
     module = target[1] if target[0] == "-m" and len(target) > 1 else ""
