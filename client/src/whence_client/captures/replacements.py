@@ -1,4 +1,4 @@
-"""What the function in the place of another one must have, so that the job goes on as without it."""
+"""What a replacement keeps of the function that it replaces: the name that pickle looks up, the caller in warnings."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ Record = RunRecord | Unread
 class LocalRuns:
     """One pipeline root, and the compiled pipelines whose runs are in it.
 
-    A run that is not complete goes on, unless its files were not changed for as long as `quiet`.
+    A run that is not complete is still running, unless its files have not changed for `quiet`.
     """
 
     root: Path

@@ -46,9 +46,7 @@ class _Leaves:
 
 
 def is_analyzed(execution: Any) -> bool:
-    """Whether a query that failed was a plan at all: what names no table, or no column of one, reads and writes
-    nothing.
-    """
+    """Whether Spark analyzed a query before it failed. One that names no table or column that exists reads nothing."""
     return read_option(execution.tracker().phases().get("analysis")) is not None
 
 
