@@ -27,8 +27,7 @@ ui: .venv/ready .venv/node ## Build the web UI anew, with Node from the Python p
 pictures: .venv/ready-dev .venv/browser ## Take the pictures of the README anew, in a real Chromium
 	@PYTHONPATH=tests $(BIN)/python -m ui.stories.pictures $(ARGS)
 
-# In the order of their names: by the number of their tests, the few long ones would come last, and one worker wait.
-# One worker has all that need Kafka (tests/services/scheduling.py).
+# The long files come first, and one worker has all that need Kafka (tests/services/scheduling.py).
 test: .venv/ready-dev .venv/browser .venv/node .venv/prepared ## Run all tests, two files at a time (ARGS=... goes to pytest)
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
@@ -93,7 +92,7 @@ nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in ever
 	@unshare -rm $(BIN)/python -m pytest tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)
 
 nightly-long: .venv/ready-dev ## Compare the SQL reader with DuckDB and Spark on all generated queries and edits, run all game days, send 100,000 mutated events, look for hidden names in 10,000 verdicts, edit a graph 10,000 times and compare its labels, and compare 100 answers about the past with those of then (half an hour)
-	@$(BIN)/python -m pytest -n 2 --long tests/capture/sql/test_perturbation.py tests/capture/sql/test_spark_perturbation.py tests/capture/sql/test_tpcds.py tests/capture/sql/fingerprint/test_generated_edits.py tests/chaos/test_fuzz.py tests/cli/answers/test_evidence.py tests/govern/evidence/test_pack.py tests/cli/gamedays tests/cli/gate/test_hidden_names.py tests/query/sensitivity/test_random_edits.py tests/query/visibility tests/remote/test_remote.py tests/govern/incidents/test_past.py tests/govern/slos/test_replay.py tests/security/channels $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --long tests/capture/sql/test_perturbation.py tests/capture/sql/test_spark_perturbation.py tests/capture/sql/test_tpcds.py tests/capture/sql/fingerprint/test_generated_edits.py tests/chaos/test_fuzz.py tests/cli/answers/test_evidence.py tests/govern/evidence/test_pack.py tests/cli/gamedays tests/cli/gate/test_hidden_names.py tests/query/sensitivity/test_random_edits.py tests/query/visibility tests/derive/kpis tests/derive/test_prepare.py tests/api/test_schema.py tests/remote/test_remote.py tests/govern/incidents/test_past.py tests/govern/slos/test_replay.py tests/security/channels $(ARGS)
 
 nightly-truths: .venv/ready-dev ## Execute every edit of the gate's corpora again, in DuckDB and in Spark; fails if a truth is not the committed one (half an hour)
 	@PYTHONPATH=tests $(BIN)/python -m capture.sql.gate_corpus.truth

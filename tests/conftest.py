@@ -50,6 +50,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Load
     return make_scheduler(config, log)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let the workers begin with the long files."""
+    if hasattr(config, "workerinput"):
+        from services.scheduling import put_long_first
+
+        put_long_first(items)
+
+
 # The tests run commands thousands of times in one process: the tree of all 150 commands is built once for all.
 vars(typer.testing)["_get_command"] = cache(typer.main.get_command)
 

@@ -43,14 +43,19 @@ def _names() -> Iterator[tuple[str, str]]:
             yield from ((place, one.string) for one in tokenize.tokenize(file.readline) if one.type == tokenize.NAME)
 
 
+@cache
+def parts(name: str) -> str:
+    """The parts of a name in lower case, with an underscore around each."""
+    return f"_{'_'.join(part.lower() for part in PART.findall(name))}_"
+
+
 def has(name: str, word: str) -> bool:
     """Whether a name contains a word (of several parts, side by side).
 
     >>> has("_veiled", "veil"), has("VeilOfNames", "veil"), has("adjacency", "slate")
     (False, True, False)
     """
-    parts = "_".join(part.lower() for part in PART.findall(name))
-    return f"_{word}_" in f"_{parts}_"
+    return f"_{word}_" in parts(name)
 
 
 def test_no_name_has_an_excluded_word() -> None:
@@ -69,7 +74,7 @@ def spoken(place: str, name: str) -> bool:
     if name in MEMBERS or name.startswith("test_"):
         return False
     words = SPEECH | QUESTIONS if place.startswith(PACKAGES) else SPEECH
-    return not words.isdisjoint(part.lower() for part in PART.findall(name))
+    return not words.isdisjoint(parts(name).split("_"))
 
 
 def test_names_say_what_they_hold() -> None:

@@ -17,18 +17,18 @@ from whence.api.settings import Settings
 from whence.model.access import Action
 from whence.store.connection.engine import sqlite_url
 
-EXAMPLES = 4
-"""Of each operation; four requests for each."""
+EXAMPLES, EXAMPLES_LONG = 2, 4
+"""Of each operation, ordinarily and with `--long`; four requests for each."""
 NO_PART = {"/", "/docs", "/metrics", "/openapi.json", "/redoc", "/ui", "/ui/"}
 """Pages and files, and what Prometheus reads."""
 
 
-def test_every_answer_is_one_that_is_described(tmp_path: Path) -> None:
-    tally = Tally()
+def test_every_answer_is_one_that_is_described(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    tally, examples = Tally(), EXAMPLES_LONG if pytestconfig.getoption("long") else EXAMPLES
     with served(tmp_path) as (api, target):
         found = operations(api)
         for one in found:
-            fuzz(target, one, EXAMPLES, 0, tally)
+            fuzz(target, one, examples, 0, tally)
     assert set(tally.operations) == {one.label for one in found}
     assert {200, 201, 401, 403, 404, 422} <= set(tally.statuses)
     assert [f"{one.operation}: {one.problem}\n{one.request}" for one in tally.wrong.values()] == []

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from whence.capture.java import java_home
+from whence.derive.spark.prepared_jvm import find_prepared, preparing
 
 START = """
 import json
@@ -37,15 +39,36 @@ def run(cache: Path, *words: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A user's cache, prepared; what another Spark left there is gone."""
+def cache(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+    """A user's cache, prepared: as `make .venv/prepared` left it, if it did; with `--long`, always anew."""
     cache = tmp_path_factory.mktemp("cache")
-    useless = cache / "whence" / "jvm-0000"
-    useless.mkdir(parents=True)
-    (useless / "command.json").write_text(json.dumps(["/nowhere/java", "-cp", "/nowhere/spark.jar"]))
-    run(cache, "-m", "whence.derive.prepare")
-    assert not useless.exists()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_HOME", str(java_home()))
+        made = None if pytestconfig.getoption("long") else find_prepared()
+    if made is None:
+        run(cache, "-m", "whence.derive.prepare")
+    else:
+        place = Path(made.options[0].partition("=")[2]).parent
+        shutil.copytree(place, cache / "whence" / place.name)
     return cache
+
+
+def test_what_another_spark_left_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is prepared; a preparation that is given up leaves nothing either."""
+    monkeypatch.setenv("JAVA_HOME", str(java_home()))
+    useless = tmp_path / "jvm-0000"
+    useless.mkdir()
+    (useless / "command.json").write_text(json.dumps(["/nowhere/java", "-cp", "/nowhere/spark.jar"]))
+
+    def prepare_halfway() -> None:
+        with preparing(tmp_path) as jvm:
+            assert jvm is not None
+            assert not useless.exists()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prepare_halfway()
+    assert [one for one in tmp_path.iterdir() if one.is_dir()] == []
 
 
 def test_a_prepared_jvm_is_started_as_sparks_launcher_would(cache: Path) -> None:

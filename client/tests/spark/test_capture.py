@@ -119,6 +119,7 @@ from whence_client.spark import attach
 base, events = sys.argv[1:]
 builder = SparkSession.builder.master("local[1]").appName("shop").config("spark.ui.enabled", "false")
 builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "512m")
+builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 spark = attach(builder, namespace="prod", events_file=events).getOrCreate()
 spark.range(3).write.parquet(base + "/numbers")
 print("written")

@@ -32,6 +32,7 @@ from whence_client.spark import attach
 
 def builder():
     made = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    made = made.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     return made.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "512m")
 
 first = builder().getOrCreate()

@@ -5,7 +5,10 @@ and it costs a job nothing (9). The servers give recorded answers; tests/nightly
 """
 
 import random
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -22,16 +25,53 @@ from whence.openlineage.validation.strict import require_valid
 _SECONDS = 240
 
 
+def _cases(config: pytest.Config) -> tuple[ServerCase, ...]:
+    return (*SERVER_CASES, *SLOW_SERVER_CASES) if config.getoption("long") else SERVER_CASES
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
-        cases = (*SERVER_CASES, *SLOW_SERVER_CASES) if metafunc.config.getoption("long") else SERVER_CASES
+        cases = _cases(metafunc.config)
         metafunc.parametrize("case", cases, ids=[one.capture for one in cases], scope="module")
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A poll whose events an overloaded collector refuses."""
+
+    server: Files
+    collector: Collector
+    process: "subprocess.Popen[str]"
+
+
 @pytest.fixture(scope="module")
-def url(case: ServerCase) -> Iterator[str]:
-    with case.serve() as address:
-        yield address
+def urls(pytestconfig: pytest.Config) -> Iterator[Mapping[str, str]]:
+    """The address of the server of each case."""
+    with ExitStack() as stack:
+        yield {one.capture: stack.enter_context(one.serve()) for one in _cases(pytestconfig)}
+
+
+@pytest.fixture(scope="module")
+def refused(
+    pytestconfig: pytest.Config, urls: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Mapping[str, Refused]]:
+    """Such a poll of each server. Each tries for half a minute; all do so at once, while other tests run."""
+    with ExitStack() as stack:
+        polled = {one.capture: _polled(one, urls[one.capture], tmp_path_factory) for one in _cases(pytestconfig)}
+        yield {name: stack.enter_context(_refusing(one)) for name, one in polled.items()}
+
+
+@contextmanager
+def _refusing(server: Files) -> Iterator[Refused]:
+    with collecting() as collector:
+        Condition.OVERLOADED.apply(collector)
+        with server.capture(collector) as process:
+            yield Refused(server, collector, process)
+
+
+@pytest.fixture(scope="module")
+def url(case: ServerCase, urls: Mapping[str, str]) -> str:
+    return urls[case.capture]
 
 
 @pytest.fixture
@@ -45,7 +85,9 @@ def _polled(case: ServerCase, url: str, folders: pytest.TempPathFactory) -> File
 
 
 @pytest.fixture(scope="module")
-def collected(case: ServerCase, url: str, tmp_path_factory: pytest.TempPathFactory) -> Collector:
+def collected(
+    case: ServerCase, url: str, refused: Mapping[str, Refused], tmp_path_factory: pytest.TempPathFactory
+) -> Collector:
     """A collector that is well, and has what the server says."""
     with collecting() as collector:
         _polled(case, url, tmp_path_factory).captured(collector)
@@ -102,16 +144,14 @@ def test_4_order_duplicates_and_a_backfill_beside_do_not_matter(
 
 
 def test_5_a_collector_that_is_overloaded_changes_nothing_that_arrives(
-    server: Files, collected: Collector, sqlite_store: Engine
+    case: ServerCase, refused: Mapping[str, Refused], collected: Collector, sqlite_store: Engine
 ) -> None:
-    with collecting() as collector:
-        Condition.OVERLOADED.apply(collector)
-        with server.capture(collector) as process:
-            output, errors = process.communicate(timeout=_SECONDS)
-        assert (process.returncode, collector.events) == (4, []), output + errors
-        Condition.WELL.apply(collector)
-        server.captured(collector, "flush", "--strict")
-    assert store_events(sqlite_store, collector.events) == store_events(sqlite_store, collected.events)
+    one = refused[case.capture]
+    output, errors = one.process.communicate(timeout=_SECONDS)
+    assert (one.process.returncode, one.collector.events) == (4, []), output + errors
+    Condition.WELL.apply(one.collector)
+    one.server.captured(one.collector, "flush", "--strict")
+    assert store_events(sqlite_store, one.collector.events) == store_events(sqlite_store, collected.events)
 
 
 def test_6_events_are_valid_and_have_no_secret(collected: Collector) -> None:

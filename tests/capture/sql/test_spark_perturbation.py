@@ -15,7 +15,7 @@ from whence.capture.sql import Catalog, read_script
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-QUERIES, QUERIES_LONG, BATCH = 20, 300, 20
+QUERIES, QUERIES_LONG, BATCH = 10, 300, 10
 """Generated queries that must run, ordinarily and with `--long`, and how many of them a test takes."""
 _LONGEST = 900
 """Characters: what is longer takes Spark seconds to plan."""

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, select
 
+from conftest import STORES
 from fixtures.readings_of_events import arrive, empty, readings_of
 from fixtures.received_events import append, hourly, segments
 from generators import body, histories
@@ -61,6 +63,34 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     log = segments(tmp_path_factory.mktemp("log"))
     append(log, hourly(150))
     return log.directory
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Tables under `root`, published from a store of the log; `counts` are the rows of each."""
+
+    root: Path
+    url: str
+    counts: dict[str, int]
+
+
+def publish_log(spark: SparkSession, log: Path, url: str, root: Path) -> Published:
+    rebuild(spark, segments(log), url)
+    return Published(root, url, publish_again(spark, url, root))
+
+
+def publish_again(spark: SparkSession, url: str, root: Path) -> dict[str, int]:
+    engine = open_store(url)
+    counts = publish(spark, engine, str(root))
+    engine.dispose()
+    return counts
+
+
+@pytest.fixture(scope="module")
+def published(spark: SparkSession, log: Path, tmp_path_factory: pytest.TempPathFactory) -> Published:
+    """The tables of the log, from SQLite."""
+    root = tmp_path_factory.mktemp("published")
+    return publish_log(spark, log, sqlite_url(root / "store.db"), root)
 
 
 @settings(max_examples=2, suppress_health_check=SLOW)
@@ -147,34 +177,30 @@ def runs_by(lines: list[Row]) -> Iterator[list[object]]:
             yield [one["node"], one["state"], *times, *flags, one["node"] in inner]
 
 
+@pytest.mark.parametrize("kind", STORES)
 def test_a_rerun_is_the_same_and_earlier_versions_stay(
-    spark: SparkSession, log: Path, store_url: str, tmp_path: Path
+    kind: str, spark: SparkSession, log: Path, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    engine = open_store(store_url)
-    rebuild(spark, segments(log), store_url)
-    first = publish(spark, engine, str(tmp_path))
-    again = publish(spark, engine, str(tmp_path))
-    assert first == again
+    if kind == "sqlite":
+        before: Published = request.getfixturevalue("published")
+    else:
+        before = publish_log(spark, log, request.getfixturevalue("postgres_url"), tmp_path)
+    root = before.root
+    assert publish_again(spark, before.url, root) == before.counts
     for name in TABLES:
-        table = DeltaTable(tmp_path / name)
+        table = DeltaTable(root / name)
         earlier, later = (
-            sorted(map(repr, rows(tmp_path, name, version))) for version in (table.version() - 1, table.version())
+            sorted(map(repr, rows(root, name, version))) for version in (table.version() - 1, table.version())
         )
         assert earlier == later
-        assert len(later) == first[name]
+        assert len(later) == before.counts[name]
         assert table.metadata().configuration["whence.schemaVersion"] == str(SCHEMA_VERSION)
         assert '"log"' in table.history(1)[0]["whence.progress"]
-    engine.dispose()
 
 
-def test_another_engine_answers_a_question_in_sql(spark: SparkSession, log: Path, tmp_path: Path) -> None:
-    url = sqlite_url(tmp_path / "store.db")
-    rebuild(spark, segments(log), url)
-    engine = open_store(url)
-    publish(spark, engine, str(tmp_path))
-    engine.dispose()
-    edge = DeltaTable(tmp_path / "edge").to_pyarrow_dataset()
-    run = DeltaTable(tmp_path / "run").to_pyarrow_dataset()
+def test_another_engine_answers_a_question_in_sql(published: Published) -> None:
+    edge = DeltaTable(published.root / "edge").to_pyarrow_dataset()
+    run = DeltaTable(published.root / "run").to_pyarrow_dataset()
     assert edge.count_rows() > 100
     assert run.count_rows() > 10
     found = duckdb.execute("""
@@ -185,12 +211,12 @@ def test_another_engine_answers_a_question_in_sql(spark: SparkSession, log: Path
     """).fetchall()
     written = {
         one["owner_id"]: f"{one['target_namespace']}:{one['target_name']}"
-        for one in rows(tmp_path, "edge")
+        for one in rows(published.root, "edge")
         if one["source"].startswith("job:") and one["valid_to"] is None
     }
     ended = Counter(
         written[one["job_id"]]
-        for one in rows(tmp_path, "run")
+        for one in rows(published.root, "run")
         if one["state"] == "COMPLETE" and one["job_id"] in written
     )
     assert found == sorted(ended.items())
@@ -247,9 +273,8 @@ def test_tables_of_another_schema_are_not_replaced(spark: SparkSession, sqlite_s
         publish(spark, sqlite_store, str(tmp_path))
 
 
-def test_columns_carry_their_meaning(spark: SparkSession, sqlite_store: Engine, tmp_path: Path) -> None:
-    publish(spark, sqlite_store, str(tmp_path))
+def test_columns_carry_their_meaning(published: Published) -> None:
     for name, table in TABLES.items():
-        comments = {one.name: one.metadata["comment"] for one in DeltaTable(tmp_path / name).schema().fields}
+        comments = {one.name: one.metadata["comment"] for one in DeltaTable(published.root / name).schema().fields}
         assert comments == {column: meaning for column, _, meaning in table.columns}
         assert all(re.fullmatch(r"[^|\n]+", meaning) for meaning in comments.values())

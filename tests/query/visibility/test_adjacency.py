@@ -21,8 +21,10 @@ from whence.store.connection.engine import reading, writing
 from whence.store.ingest.change_log import OWNER, close_change_version, note_changes, read_change_version
 from whence.store.snapshots.graph import StoreGraph
 
-WORLDS, WORLDS_LONG = 80, 400
+WORLDS, WORLDS_LONG = 40, 400
 """Random worlds, ordinarily and with `--long`."""
+STORED, STORED_LONG = 8, 20
+"""The same, on each store."""
 SECRET = b"of this installation"
 
 
@@ -31,8 +33,8 @@ def test_arrays_answer_viewers_as_tables_do(sqlite_store: Engine, tmp_path: Path
         check(sqlite_store, tmp_path / "edges.csr", random.Random(seed))
 
 
-def test_so_it_is_on_each_store(store: Engine, tmp_path: Path) -> None:
-    for seed in range(20):
+def test_so_it_is_on_each_store(store: Engine, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    for seed in range(STORED_LONG if pytestconfig.getoption("long") else STORED):
         check(store, tmp_path / "edges.csr", random.Random(f"stored {seed}"))
 
 

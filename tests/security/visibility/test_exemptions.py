@@ -119,17 +119,19 @@ def test_an_exempt_hiding_changes_no_byte_of_any_answer(shop: House) -> None:
         await app.state.rules.stop()
         await app.state.incidents.stop()
         asked = list(_requests(app))
-        for name, key in keys.items():
-            before = {one: {await _answer(client, key, one) for _ in range(2)} for one in asked}
+        for name in filter(exempt.get, keys):
+            before = {one: await _answer(client, keys[name], one) for one in asked}
             if name == "admin":
                 _check_rich(before)
             # All at once: what one of them hid would be hidden beside the others, too.
             for rule in exempt[name]:
                 await _change(client, "PUT", keys["admin"], rule)
-            for one in asked:
-                assert await _answer(client, key, one) in before[one], (name, one)
+            hidden = {one: await _answer(client, keys[name], one) for one in asked}
             for rule in exempt[name]:
                 await _change(client, "DELETE", keys["admin"], rule)
+            for one in (one for one in asked if hidden[one] != before[one]):
+                # Some answers have parts in any order.
+                assert hidden[one] in [await _answer(client, keys[name], one) for _ in range(2)], (name, one)
 
     shop.run(work, lambda: SOON)
 
@@ -183,10 +185,10 @@ async def _change(client: httpx.AsyncClient, method: str, admin: Mapping[str, st
     assert answer.status_code in (200, 204), answer.text
 
 
-def _check_rich(before: Mapping[Asked, set[tuple[int, str, bytes]]]) -> None:
+def _check_rich(before: Mapping[Asked, tuple[int, str, bytes]]) -> None:
     """The story has what only somebody who sees all is shown: else the test above shows nothing."""
-    seen = {path: b"".join(body for _, _, body in answers) for (path, _), answers in before.items()}
-    assert sum(status == 200 for answers in before.values() for status, *_ in answers) > 90
+    seen = {path: body for (path, _), (_, _, body) in before.items()}
+    assert sum(status == 200 for status, *_ in before.values()) > 45
     assert b'"refusal":"kind"' in seen["/api/v2/quarantine"]
     assert b"no column ssn" in seen["/api/v2/troubles"]
     assert b'"fail":1' in seen["/api/v1/stats/lineage-events"]

@@ -17,7 +17,7 @@ from whence.capture.sql.fingerprint.targets import read_targets
 from whence.capture.sql.provenance.formulas import Formulas
 from whence.model.changes import ChangeKind
 
-QUERIES, QUERIES_LONG, BATCH, DATABASES = 20, 400, 20, 5
+QUERIES, QUERIES_LONG, BATCH, DATABASES = 10, 400, 10, 5
 """Generated queries, ordinarily and with `--long`, how many of them a test takes, and the databases that decide."""
 CATALOG = Catalog.from_columns(TABLES, "duckdb")
 SILENT = 0.97
