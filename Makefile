@@ -88,8 +88,8 @@ nightly-stack: .venv/ready-dev ## Run the stack of `whence demo --stack` (Airflo
 nightly-tags: .venv/ready-dev ## Read the plans of tags and the exported policies with the clients of Ranger and BigQuery, SQLFluff and an emulator of Snowflake, and values with Presidio (a minute)
 	@$(BIN)/python -m pytest tests/nightly/tags/vendors.py tests/nightly/tags/presidio.py $(ARGS)
 
-nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in every way; it must be well 60 s after there is space again (minutes)
-	@unshare -rm $(BIN)/python -m pytest tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)
+nightly-faults: .venv/ready-dev ## Let a running Whence sleep, and fill the disk under it, in every way; it must be well 60 s after it awakes or there is space again (minutes)
+	@unshare -rm $(BIN)/python -m pytest tests/nightly/asleep.py tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)
 
 nightly-long: .venv/ready-dev ## Compare the SQL reader with DuckDB and Spark on all generated queries and edits, run all game days, send 100,000 mutated events, look for hidden names in 10,000 verdicts, edit a graph 10,000 times and compare its labels, and compare 100 answers about the past with those of then (half an hour)
 	@$(BIN)/python -m pytest -n 2 --long tests/capture/sql/test_perturbation.py tests/capture/sql/test_spark_perturbation.py tests/capture/sql/test_tpcds.py tests/capture/sql/fingerprint/test_generated_edits.py tests/chaos/test_fuzz.py tests/cli/answers/test_evidence.py tests/govern/evidence/test_pack.py tests/cli/gamedays tests/cli/gate/test_hidden_names.py tests/query/sensitivity/test_random_edits.py tests/query/visibility tests/derive/kpis tests/derive/test_prepare.py tests/api/test_schema.py tests/remote/test_remote.py tests/govern/incidents/test_past.py tests/govern/slos/test_replay.py tests/security/channels $(ARGS)

@@ -30,7 +30,10 @@ said = {
 close_session(session)
 print(json.dumps(said))
 """
-OF_ONE_START = re.compile(r"-Djava\.io\.tmpdir=.*|-Xmx.*|-XX:SharedArchiveFile=.*|-Xshare:auto|-Xlog:cds.*")
+OF_ONE_START = re.compile(
+    r"-Djava\.io\.tmpdir=.*|-Xmx.*|-XX:SharedArchiveFile=.*|-Xshare:auto|-Xlog:cds.*"
+    r"|-XX:\+IgnoreUnrecognizedVMOptions|-XX:\+UnlockDiagnosticVMOptions|-XX:ArchiveRelocationMode=0"
+)
 
 
 def run(cache: Path, *words: str) -> str:

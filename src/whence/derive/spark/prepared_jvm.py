@@ -25,6 +25,8 @@ CACHE = user_cache_path("whence", appauthor=False)
 MAIN = "org.apache.spark.deploy.SparkSubmit"
 
 _QUIET = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+_IN_PLACE = ("-XX:+IgnoreUnrecognizedVMOptions", "-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
+"""Map the archive where its pointers are right: elsewhere the JVM would change most pages, 80 MiB of its own memory."""
 _SHARED = "source: shared objects file (top)"
 """The JVM's log text for a class from the archive."""
 
@@ -44,7 +46,8 @@ def find_prepared(cache: Path = CACHE) -> PreparedJvm | None:
         command = json.loads((place / "command.json").read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    return PreparedJvm(tuple(command), (f"-XX:SharedArchiveFile={place / 'classes.jsa'}", "-Xshare:auto", *_QUIET))
+    archive = f"-XX:SharedArchiveFile={place / 'classes.jsa'}"
+    return PreparedJvm(tuple(command), (archive, "-Xshare:auto", *_IN_PLACE, *_QUIET))
 
 
 def is_preparable() -> bool:

@@ -45,7 +45,11 @@ _ON_ONE_MACHINE = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.storage.blockManagerHeartbeatTimeoutMs": "31536000000",
 }
+"""The one executor is in the driver's process. Spark would give it up after two minutes without a heartbeat, as when a
+laptop sleeps, and never take it again.
+"""
 
 _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn48m -Xss4m -XX:-UsePerfData"
 """What a micro-batch allocates is garbage when it ends, so the young generation stays small: the JVM would use all of a
