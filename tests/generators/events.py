@@ -14,8 +14,8 @@ PRODUCERS = (
     "https://github.com/apache/airflow/tree/providers-openlineage/2.20.3",
 )
 
-output_facets = facets.with_change(facets.with_column_lineage(facets.dataset_facets))
-declared_facets = facets.with_change(facets.dataset_facets)
+output_facets = facets.with_change(facets.with_evidence(facets.with_column_lineage(facets.dataset_facets)))
+declared_facets = facets.with_change(facets.with_evidence(facets.dataset_facets))
 job_facets = facets.with_job_lineage(facets.job_facets)
 
 

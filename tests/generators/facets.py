@@ -174,6 +174,31 @@ role_facets = st.fixed_dictionaries(
 )
 
 
+_REASONS = (
+    "left_the_engine",
+    "left_the_engine: a list",
+    "not_captured",
+    "no_source",
+    "no_source: a constant",
+    "seed: of a file",
+    "opaque_function",
+    "",
+    None,
+)
+_reports = few(
+    optional({}, field=fields | fields | st.sampled_from(["", None, "a\0"]), reason=st.sampled_from(_REASONS))
+)
+evidence = optional({}, unexplained=_reports | st.none(), doubts=_reports | st.just({})) | st.just(DELETED)
+
+
+def with_evidence(facets: Events) -> Events:
+    """A third of the time with a whence_columnEvidence facet."""
+    facet = st.none() | st.none() | evidence
+    return st.tuples(facets, facet).map(
+        lambda pair: pair[0] if pair[1] is None else {**pair[0], "whence_columnEvidence": pair[1]}
+    )
+
+
 def with_column_lineage(facets: Events) -> Events:
     """Half of the time with a columnLineage facet, now and then a deleted one."""
     facet = st.none() | column_lineage | column_lineage | st.just(DELETED)

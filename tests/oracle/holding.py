@@ -38,7 +38,10 @@ def known_best(reports: list[set[LineageSet]]) -> Held:
             guess = one[3] in ("parsed", "unreported") and one[1] in elsewhere
             if one[3] != "dropped" and not guess and not (one[3] == "inferred" and one[1] in better):
                 best.add(one)
-    return frozenset(best)
+    explained = {
+        one[1] for sets in reports for one in sets if one[3] in ("explicit", "columnLineage", "parsed", "inferred")
+    }
+    return frozenset(one for one in best if not (one[2:4] == ("dataset", "incomplete") and one[1] in explained))
 
 
 def _targets(sets: Iterable[LineageSet]) -> set[Node | None]:
@@ -75,9 +78,16 @@ def _history(statements: list[Statement]) -> list[Span]:
 
 
 def _observed(before: Held, sets: Held) -> Held:
-    """What is reported of columns stays until it is reported anew; what is parsed only until anything is."""
+    """What is reported of columns stays until it is reported anew; what is parsed only until anything is. Gaps that a
+    run admits are there, whatever else holds; those of another run stay with its columns.
+    """
     replaced = _targets(one for one in before if one[2] == "field") - _targets(one for one in sets if one[2] == "field")
-    own = frozenset(one for one in sets if not (one[2] == "field" and one[1] in replaced))
+    own = frozenset(one for one in sets if one[3] == "incomplete" or not (one[2] == "field" and one[1] in replaced))
     outputs = {output for _, output, *_ in own if output}
-    fine = {output for _, output, level, *_ in own if level == "field"}
-    return own | frozenset(one for one in before if one[2] == "field" and one[1] in outputs - fine)
+    stay = (outputs - _with_columns(own)) & _with_columns(before)
+    return own | frozenset(one for one in before if one[2] == "field" and one[1] in stay)
+
+
+def _with_columns(sets: Held) -> set[Node | None]:
+    """The outputs with sets of columns; an admitted gap is none."""
+    return {output for _, output, level, origin, _ in sets if level == "field" and origin != "incomplete"}

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from oracle.naming import dataset_node, job_node, names_paths
@@ -23,23 +23,65 @@ Names = dict[Node, Node]
 
 @dataclass
 class Output:
-    """An output: its columnLineage facets, and the columns that its schema lists."""
+    """An output: its columnLineage facets, and the columns that its schema lists or its evidence calls incomplete."""
 
     facets: list[Json]
     listed: set[str]
     placeholders: list[set[str]]
     """Of each of the facets, the keys of `fields` that are no columns."""
+    incomplete: set[str] = field(default_factory=set)
 
 
 def job_lineage(
-    job: Node, inputs: set[Node], outputs: dict[Node, Output], explicit: Json | None, spoken: Spoken, names: Names
+    job: Node,
+    inputs: set[Node],
+    outputs: dict[Node, Output],
+    explicit: Json | None,
+    spoken: Spoken,
+    names: Names,
+    partial: bool,
 ) -> Sets:
-    """All that a run or job event says. `spoken`: what its SQL says; `names`: the event's names for other names."""
+    """All that a run or job event says. `spoken`: what its SQL says; `names`: the event's names for other names;
+    `partial`: whether its run says that there is more.
+    """
     sets = _stated(job, inputs, outputs, explicit, spoken, names)
     if inputs:
         named = _named(outputs, explicit)
         sets |= {one for output in outputs for one in _unreported(job, output, outputs[output], named, sets, spoken)}
-    return sets | _boundary(job, inputs, set(outputs))
+    gaps = {one for output, of in outputs.items() for one in gaps_admitted(job, output, of.incomplete)}
+    explained = {one[0] for one in sets if one[2] in ("explicit", "columnLineage", "parsed", "inferred")}
+    if partial:
+        gaps |= {
+            (one, "dataset", "incomplete", frozenset([(job, one, "UNKNOWN", "", "", "")]))
+            for one in outputs.keys() - explained
+        }
+    return sets | gaps | _boundary(job, inputs, set(outputs))
+
+
+def gaps_admitted(owner: Node, output: Node, columns: set[str]) -> Sets:
+    """The columns of an output of which its producer says that it does not know all that they come from."""
+    edges = frozenset((owner, ("field", *output[1:], one), "UNKNOWN", "", "", "") for one in columns)
+    return {(output, "field", "incomplete", edges)} if edges else set()
+
+
+def incomplete_columns(facets: dict[str, Json]) -> set[str]:
+    """The columns that the facet whence_columnEvidence of a dataset calls incomplete."""
+    evidence = facets.get("whence_columnEvidence", {})
+    if evidence.get("_deleted") is True:
+        return set()
+    sourceless = ("no_source", "seed", "snapshot")
+    without = {one for one, why in _reasons(evidence.get("unexplained")) if why not in sourceless}
+    in_part = {one for one, why in _reasons(evidence.get("doubts")) if why in ("left_the_engine", "not_captured")}
+    return without | in_part
+
+
+def _reasons(entries: object) -> list[tuple[str, str]]:
+    pairs = [(one.get("field"), one.get("reason")) for one in _items(entries)]
+    return [
+        (column, why.split(":")[0])
+        for column, why in pairs
+        if isinstance(column, str) and column and "\0" not in column and isinstance(why, str)
+    ]
 
 
 def _unreported(
@@ -50,6 +92,7 @@ def _unreported(
     if not edges or any(edge[1] == output and edge[2] != "INDIRECT" for edge in edges):
         return
     known = {edge[1][3] for edge in edges if edge[1][0] == "field"} | {one[3] for one in named if whole(one) == output}
+    known |= of.incomplete
     unknown = {one for one in of.listed if not any(_within(one, other) or _within(other, one) for other in known)}
     if spoken.complete and output in spoken.edges:
         unknown &= {edge[1][3] for edge in spoken.edges[output] if edge[1][0] == "field"}

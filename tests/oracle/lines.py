@@ -349,7 +349,8 @@ def _edges(histories: dict[tuple[Node, str], list[Span]]) -> Iterator[Line]:
     for (owner, aspect), history in histories.items():
         for _, end, confirmed, sets in history:
             if end is None:
-                yield from _current(text(owner), aspect, confirmed, {one for one in sets if one[3] != "unreported"})
+                of_graph = {one for one in sets if one[3] not in ("unreported", "incomplete")}
+                yield from _current(text(owner), aspect, confirmed, of_graph)
 
 
 def _current(owner: str, aspect: str, confirmed: bool, sets: Iterable[LineageSet]) -> Iterator[Line]:

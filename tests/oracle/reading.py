@@ -16,13 +16,15 @@ from oracle.lineage import (
     clean,
     column_edges,
     dataset_lineage,
+    gaps_admitted,
+    incomplete_columns,
     job_lineage,
     placeholders,
     reported,
 )
 from oracle.naming import dataset_node, job_node, with_meant_paths
 from oracle.nodes import Node, whole
-from oracle.sql import DEFINITION, UNRELATED, Mentioned, Spoken, comparison, read_sql
+from oracle.sql import DEFINITION, UNRELATED, Mentioned, Spoken, comparison, known_as, read_sql
 from oracle.withholding import applied, by_a_person, vouches
 
 Json = dict[str, Any]
@@ -175,7 +177,8 @@ def _dataset_event(event: Json) -> Reading:
     facet = facets_of(event["dataset"]).get("lineage")
     if facet is not None:
         reading.declares = True
-        reading.sets = set() if gone(facet) else dataset_lineage(dataset, facet)
+        admitted = gaps_admitted(dataset, dataset, incomplete_columns(facets_of(event["dataset"])))
+        reading.sets = set() if gone(facet) else dataset_lineage(dataset, facet) | admitted
     mention = _mention(dataset, event["dataset"])
     reading.declares |= mention.change == "DROP" or mention.before is not None
     reading.sets |= life_sets([mention])
@@ -263,12 +266,13 @@ def _job(reading: Reading, job: Node, event: Json) -> None:
         if not gone(of_output.get("columnLineage", DELETED)):
             columns[node].facets.append(of_output["columnLineage"])
             columns[node].placeholders.append(placeholders(of_output["columnLineage"], listed))
+        columns[node].incomplete |= incomplete_columns(of_output)
     explicit = facets.get("lineage", DELETED)
     mentioned = _mentioned(event)
     read, written = ([mentioned[node] for node in dict.fromkeys(some)] for some in (inputs, columns))
     query = _query(facets.get("sql", DELETED)) if columns else None
     spoken = read_sql(query, read, written) if query else Spoken()
-    names = _known_as(mentioned)
+    names = known_as(mentioned)
     mentions = [_mention(node, one) for node, one in _named(event.get("outputs"))]
     with_columns = {
         node for node, one in columns.items() if any(True for facet in one.facets for _ in column_edges(node, facet))
@@ -277,7 +281,8 @@ def _job(reading: Reading, job: Node, event: Json) -> None:
     if query and DEFINITION.fullmatch(query) and spoken.status != UNRELATED and not inputs:
         bare |= columns.keys() - with_columns
     filled = {node: one for node, one in columns.items() if node not in bare}
-    reading.sets = job_lineage(job, inputs, filled, None if gone(explicit) else explicit, spoken, names)
+    entries = None if gone(explicit) else explicit
+    reading.sets = job_lineage(job, inputs, filled, entries, spoken, names, reading.partial)
     if reading.kind == "run":
         reading.sets |= life_sets(mentions)
     if query:
@@ -322,12 +327,6 @@ def _mentioned(event: Json) -> dict[Node, Mentioned]:
         schema = facets.get("schema", DELETED)
         mentioned.columns = (not gone(schema) and list(_columns(schema.get("fields"), ""))) or mentioned.columns
     return found
-
-
-def _known_as(mentioned: dict[Node, Mentioned]) -> dict[Node, Node]:
-    """The event's name for each other name of one dataset."""
-    claims = [(name, one.node) for one in mentioned.values() for name in (one.node, *one.others)]
-    return {name: node for name, node in claims if [other for other, _ in claims].count(name) == 1}
 
 
 def _sql_facets(sets: Sets, spoken: Spoken, names: dict[Node, Node]) -> Iterator[tuple[str, Json]]:

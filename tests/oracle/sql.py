@@ -197,3 +197,9 @@ def _shown(pairs: Iterable[tuple[Node, str, str]]) -> list[Json]:
         {"namespace": source[1], "name": source[2], "field": column, "output": into}
         for source, column, into in sorted(pairs)[:20]
     ]
+
+
+def known_as(mentioned: dict[Node, Mentioned]) -> dict[Node, Node]:
+    """The event's name for each other name of one dataset."""
+    claims = [(name, one.node) for one in mentioned.values() for name in (one.node, *one.others)]
+    return {name: node for name, node in claims if [other for other, _ in claims].count(name) == 1}

@@ -70,8 +70,8 @@ def state(events: Iterable[Json]) -> list[Json]:
 def history(events: Iterable[Json], boundary: bool = False) -> list[str]:
     """Each span as `owner aspect from-to sure|unsure: edges`.
 
-    An edge is `a>b`, with `=` before it if explicit, `?` if parsed, `!` if unreported, `~` if inferred, `-` if
-    boundary, nothing if columnLineage.
+    An edge is `a>b`, with `=` before it if explicit, `?` if parsed, `!` if unreported, `!!` if incomplete, `~` if
+    inferred, `-` if boundary, nothing if columnLineage.
     """
     return span_lines(state(events), boundary)
 
@@ -101,7 +101,7 @@ def _second(time: int) -> int:
 def _edge(origin: str, edge: list[Any]) -> str:
     source, target, *how = ["masked" * part if isinstance(part, bool) else part for part in edge]
     marks = {"explicit": "=", "inferred": "~", "boundary": "-", "parsed": "?", "unreported": "!", "columnLineage": ""}
-    mark = (marks | {"renamed": "»"})[origin]
+    mark = (marks | {"renamed": "»", "incomplete": "!!"})[origin]
     transformation = "/".join(part for part in how if part and part != "UNKNOWN")
     return f"{mark}{_short(source)}>{_short(target)}" + (f"[{transformation}]" if transformation else "")
 

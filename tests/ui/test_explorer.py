@@ -297,7 +297,7 @@ def test_how_much_is_shown_is_said_in_numbers(screen: Screen) -> None:
     expect(standing).not_to_contain_text("Complete")
     screen.open("lineage", node=str(PREDICTIONS), col=CHURN)
     # Some tickets are imported without column lineage; ids come from where it is known of all.
-    expect(standing).to_contain_text("Incomplete: the column lineage of 1 dataset is not fully reported")
+    expect(standing).to_contain_text("Incomplete: the lineage of 1 dataset is not fully reported")
     expect(standing).not_to_contain_text("The whole trace")
     why = standing.get_by_title("import_tickets reports whole datasets only, so the trace ends there.")
     expect(why).to_have_count(1)

@@ -90,6 +90,8 @@ class Dataset:
     """The edges into it: from an output's columnLineage facet, or from the lineage facet of a dataset event."""
     reported_columns: tuple[str, ...] = ()
     """The columns that an output's columnLineage facet mentions, with or without sources."""
+    incomplete_columns: tuple[str, ...] = ()
+    """The columns of an output of which its whence_columnEvidence facet states that not all sources are known."""
     lifecycle: Lifecycle | None = None
     source: bytes = field(default=b"", compare=False, repr=False)
     """The JSON of its facets, if it was kept. All members but `run_facets` and `edges` follow from it and the names."""
@@ -105,6 +107,7 @@ class Dataset:
             symlinks=self.symlinks,
             edges=self.edges,
             reported_columns=self.reported_columns,
+            incomplete_columns=self.incomplete_columns,
             lifecycle=self.lifecycle,
             source=self.source,
         )

@@ -18,11 +18,19 @@ class Origin(StrEnum):
     INFERRED = "inferred"
     UNREPORTED = "unreported"
     """From a job to a column whose sources nobody reports. It is not an edge of the graph: it makes a gap."""
+    INCOMPLETE = "incomplete"
+    """From an owner to a column, or a whole output, of which it reports that it does not know all sources. No edge of
+    the graph: it makes a gap, although edges may lead there.
+    """
     RENAMED = "renamed"
     """From a dataset's old name to its new one (lifecycleStateChange)."""
     DROPPED = "dropped"
     """No edges: the output was dropped (lifecycleStateChange), so sets into it end (docs/explanation/state.md)."""
     BOUNDARY = "boundary"
+
+
+GAPS = (Origin.UNREPORTED, Origin.INCOMPLETE)
+"""The origins of sets that have gaps instead of edges."""
 
 
 class Level(StrEnum):

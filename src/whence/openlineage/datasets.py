@@ -18,6 +18,7 @@ from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.interning import FACETS, decode_interned
 from whence.openlineage.json.split_event import DatasetKeys, FacetTexts, PartKey, SplitEvent
 from whence.openlineage.json.wire import Json, text_of
+from whence.openlineage.lineage_sets.column_evidence import list_incomplete_columns
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
 from whence.openlineage.names.entity_names import read_dataset_name
 from whence.openlineage.names.placeholders import fold_placeholders
@@ -112,6 +113,7 @@ def _read_listed(value: object, role: str, at: str, notes: Notes, producer: str 
         symlinks=read_symlinks(facets, name, f"{at}/facets", notes),
         edges=_read_edges_of_columns(facets, kept, name, at, notes) if role == "output" else (),
         reported_columns=list_reported_columns(active_facet(facets, "columnLineage") or {}) if role == "output" else (),
+        incomplete_columns=list_incomplete_columns(facets) if role == "output" else (),
         lifecycle=read_lifecycle(facets, name, at, notes) if role == "output" else None,
     )
 

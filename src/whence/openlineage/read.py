@@ -28,6 +28,7 @@ from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.split_event import PartKey, SplitEvent, WireEvent, split_event
 from whence.openlineage.json.times import parse_micros
 from whence.openlineage.json.wire import Json, decode, text_of
+from whence.openlineage.lineage_sets.column_evidence import list_incomplete_columns
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
 from whence.openlineage.names.entity_names import read_dataset_name, read_job_name
 from whence.openlineage.names.producer_paths import has_corrected_paths
@@ -107,7 +108,8 @@ def _read_dataset_event(event: Json, notes: Notes) -> DatasetEvent:
     facets = read_facets(value, "facets", "/dataset", notes)
     lineage = active_facet(facets, "lineage")
     edges = read_dataset_edges(lineage, name, "/dataset/facets/lineage", notes) if lineage is not None else ()
-    dataset = replace(_make_dataset(value, name, facets, notes), edges=edges)
+    incomplete = list_incomplete_columns(facets) if lineage is not None else ()
+    dataset = replace(_make_dataset(value, name, facets, notes), edges=edges, incomplete_columns=incomplete)
     return DatasetEvent(time=time, producer=producer, dataset=dataset, warnings=notes.sorted())
 
 

@@ -125,9 +125,12 @@ def edges_of(root: Path) -> Iterator[list[object]]:
         yield [*head, micros(one["valid_from"]), micros(one["valid_to"]), *(one[name] for name in EDGE)]
 
 
+NO_EDGES = ("unreported", "incomplete")
+
+
 def edges_by(lines: list[Row]) -> Iterator[list[object]]:
     """Every edge of every set, for each time in which its owner held the set without a break."""
-    sets = {one["set"]: one for one in lines if one.get("fact") == "set" and one["origin"] != "unreported"}
+    sets = {one["set"]: one for one in lines if one.get("fact") == "set" and one["origin"] not in NO_EDGES}
     held: dict[tuple[str, str, str], list[Row]] = {}
     for span in sorted(
         (one for one in lines if one.get("derived") == "validity_interval"), key=lambda one: one["from"]

@@ -22,6 +22,25 @@ PARTLY = [dataset("b", {**LISTED, **column_lineage(x=["a.k"], s=[])})]
 """Output b with columns x, y and s: x is from a.k, s from nothing."""
 GONE = {"whence_lifecycle": {"state": "DECOMMISSIONED"}}
 
+
+def evidence(unexplained: dict[str, str], doubts: dict[str, str] | None = None) -> Json:
+    """The facet with reasons of columns without a known source, and doubts about columns that have one."""
+    return {
+        "whence_columnEvidence": {
+            "unexplained": [{"field": name, "reason": reason} for name, reason in unexplained.items()],
+            "doubts": [{"field": name, "reason": reason} for name, reason in (doubts or {}).items()],
+        }
+    }
+
+
+def partial(event: Json) -> Json:
+    """The event, of a run that reports an error of its extraction."""
+    return {**event, "run": {**event["run"], "facets": {"extractionError": {}}}}
+
+
+LOST = [dataset("b", evidence({"x": "left_the_engine", "y": "no_source", "z": "seed: of a file"}))]
+"""Output b with b.x from what is not known, b.y from nothing, b.z from a file of the project."""
+
 HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
     "one complete run holds from its end on": (
         [run(1, "START", 1, "a", "b"), run(1, "COMPLETE", 3)],
@@ -108,6 +127,69 @@ HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
             "@j observed 3- sure: ?a.k>b.x[DIRECT/IDENTITY/t.k] ?a.k>b[INDIRECT/FILTER] "
             "?a>b[DIRECT] ?a>b[INDIRECT] a.k>b.x a>b"
         ],
+    ),
+    "a run that reports an error and no inputs does not know where its output is from": (
+        [partial(run(1, "COMPLETE", 1, "", "b"))],
+        ["@j observed 1- sure: !!@j>b"],
+    ),
+    "a run without inputs and without an error reads nothing": (
+        [run(1, "COMPLETE", 1, "", "b")],
+        ["@j observed 1- sure:"],
+    ),
+    "an error beside inputs is about what the run reports": (
+        [partial(run(1, "COMPLETE", 1, "a", "b"))],
+        ["@j observed 1- sure: ~a>b"],
+    ),
+    "a failed run that reports an error is not known either, until a good one is": (
+        [partial(run(1, "FAIL", 1, "", "b")), run(2, "COMPLETE", 5, "a", "b")],
+        ["@j observed 1-5 unsure: !!@j>b", "@j observed 5- sure: ~a>b"],
+    ),
+    "an error of a start is made good by the end": (
+        [partial(run(1, "START", 1, "", "b")), run(1, "COMPLETE", 3, "a", "b")],
+        ["@j observed 3- sure: ~a>b"],
+    ),
+    "an error of an end is made good by the start": (
+        [run(1, "START", 1, "a", "b"), partial(run(1, "COMPLETE", 3, "", "b"))],
+        ["@j observed 3- sure: ~a>b"],
+    ),
+    "a run with an error erases no columns, and says that there may be others": (
+        [
+            run(1, "COMPLETE", 1, "a", AB),
+            partial(run(2, "COMPLETE", 3, "", "b")),
+            run(3, "COMPLETE", 5, "a", AB),
+        ],
+        [
+            "@j observed 1-3 sure: a.k>b.x a>b",
+            "@j observed 3-5 sure: !!@j>b a.k>b.x",
+            "@j observed 5- sure: a.k>b.x a>b",
+        ],
+    ),
+    "a column that the producer lost is incomplete, without inputs too; one that is made of nothing is not": (
+        [run(1, "COMPLETE", 1, "", LOST), run(2, "COMPLETE", 5, "a", AB)],
+        ["@j observed 1-5 sure: !!@j>b.x", "@j observed 5- sure: a.k>b.x a>b"],
+    ),
+    "a column is incomplete that lost one of its sources, beside those that are known": (
+        [
+            run(1, "COMPLETE", 1, "a", [dataset("b", {**AB[0]["facets"], **evidence({}, {"x": "left_the_engine"})})]),
+            run(2, "COMPLETE", 3, "a", "b"),
+            run(3, "COMPLETE", 5, "a", [dataset("b", {**AB[0]["facets"], **evidence({}, {"x": "opaque_function"})})]),
+        ],
+        [
+            "@j observed 1-3 sure: !!@j>b.x a.k>b.x a>b",
+            "@j observed 3-5 sure: !!@j>b.x a.k>b.x ~a>b",
+            "@j observed 5- sure: a.k>b.x a>b",
+        ],
+    ),
+    "a column that the producer lost is not unreported besides": (
+        [run(1, "COMPLETE", 1, "a", [dataset("b", {**PARTLY[0]["facets"], **evidence({"y": "not_captured"})})])],
+        ["@j observed 1- sure: !!@j>b.y a.k>b.x a>b"],
+    ),
+    "a declaration of a dataset may be incomplete, if it has lineage": (
+        [
+            dataset_event(1, "b", {"lineage": {"inputs": [dataset("a")]}, **evidence({"x": "not_captured"})}),
+            dataset_event(3, "c", evidence({"x": "not_captured"})),
+        ],
+        ["b declared 1- sure: !!b>b.x =a>b"],
     ),
     "a read-only run erases nothing of what was written": (
         [run(1, "COMPLETE", 1, "a", "b"), run(2, "COMPLETE", 5, "c")],

@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from fixtures.examples import examples
 from query.traversal.test_walk_oracle import slow, worlds
 from query.worlds.random_worlds import Statement, World, load
-from whence.model.lineage import Edge, Origin
+from whence.model.lineage import GAPS, Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.transformations import Transformation
 from whence.query.history.diff import Diff, Side, diff
@@ -45,7 +45,7 @@ def state(world: World, at: int) -> State:
     for statement in world.statements:
         if statement.start <= at < statement.end:
             for one, origin in statement.edges:
-                if origin is Origin.UNREPORTED:
+                if origin in GAPS:
                     continue  # a gap, no edge
                 key = (one.source, one.target, statement.owner)
                 found.setdefault(key, set()).add((one.type, one.subtype, one.masking, one.description))

@@ -39,6 +39,8 @@ at_job = st.tuples(st.sampled_from(DATASETS + FIELDS[:4]), st.sampled_from(JOBS)
 def edges(draw: st.DrawFn, owner: JobName) -> tuple[Edge, Origin]:
     if not draw(st.integers(0, 5)):
         return Edge(source=owner, target=draw(st.sampled_from(FIELDS))), Origin.UNREPORTED
+    if not draw(st.integers(0, 5)):
+        return Edge(source=owner, target=draw(st.sampled_from(FIELDS + DATASETS))), Origin.INCOMPLETE
     source, target = draw(st.one_of(fine, fine, coarse, at_job))
     if JobName in (type(source), type(target)):
         return Edge(source=source, target=target), Origin.BOUNDARY

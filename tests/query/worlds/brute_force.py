@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from query.worlds.random_worlds import World
-from whence.model.lineage import Edge, Origin
+from whence.model.lineage import GAPS, Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
 
 
@@ -66,7 +66,7 @@ def ask(
 ) -> Brute:
     """The whole answer, without budgets; `fine`: over the edges of columns, else as the root is."""
     root = one_name(world)(root)
-    all_edges = [one for one in holding(world, at) if one[2] is not Origin.UNREPORTED]
+    all_edges = [one for one in holding(world, at) if one[2] not in GAPS]
     fine = isinstance(root, FieldName) if fine is None else fine
     if fine:
         usable = [one for one in all_edges if FieldName in (type(one[1].source), type(one[1].target))]
@@ -107,7 +107,9 @@ def ask(
         frontier = {node for node in frontier if not isinstance(node, JobName)}
     more = {node for node in frontier if follow(node) - taken}
     ended = set(distance) - more
-    gaps = {*find_gaps(all_edges, ended, direction), *find_unreported(world, at, ended, direction)} if fine else set()
+    gaps = set(find_incomplete(world, at, ended, direction, None if fine else set(distance)))
+    if fine:
+        gaps |= {*find_gaps(all_edges, ended, direction), *find_unreported(world, at, ended, direction)}
     return Brute(distance, frozenset(taken), frozenset(gaps), frozenset(more), takes)
 
 
@@ -145,10 +147,9 @@ def find_unreported(
 ) -> Iterator[tuple[Node, Node, frozenset[Node], str]]:
     """For each node, the jobs that write it, or read it for what they write, and do not say where a column is from."""
     name, holding = one_name(world), list(_holding(world, at))
-    reached = {(o, e.target) for o, e, origin in holding if origin is not Origin.UNREPORTED}
+    reached = {(o, e.target) for o, e, origin in holding if origin not in GAPS}
     columns = {(o, e.target) for o, e, origin in holding if origin is Origin.UNREPORTED} - reached
-    edges = [(o, e) for o, e, origin in holding if origin is not Origin.UNREPORTED]
-    reads = {(name(e.source), o) for o, e in edges if e.target == o and isinstance(e.source, DatasetName)}
+    reads = _reads(world, at)
     for node in nodes:
         for owner in {o for o, _ in columns}:
             mine = {name(column) for o, column in columns if o == owner}
@@ -157,6 +158,32 @@ def find_unreported(
                     yield node, owner, frozenset(of for of, o in reads if o == owner), "column not reported"
             elif (whole(node) or node, owner) in reads:
                 yield node, owner, frozenset(of for column in mine if (of := whole(column))), "column not reported"
+
+
+def find_incomplete(
+    world: World, at: int | None, nodes: set[Node], direction: str, answer: set[Node] | None
+) -> Iterator[tuple[Node, Node, frozenset[Node], str]]:
+    """For each node, the jobs that write it, or read it for what they write, and report that they do not know all
+    sources. `answer`: all nodes of an answer about whole datasets; None of one about columns.
+    """
+    name, reads, reason = one_name(world), _reads(world, at), "sources not known"
+    lost = {(o, name(e.target)) for o, e, origin in _holding(world, at) if origin is Origin.INCOMPLETE}
+    for node in nodes:
+        for owner in {o for o, _ in lost}:
+            mine = {end for o, end in lost if o == owner}
+            outputs = frozenset(whole(end) or end for end in mine)
+            if direction == "upstream":
+                is_near = any(meets(node, end) for end in mine) if answer is None else node in outputs
+                if is_near:
+                    yield node, owner, frozenset(of for of, o in reads if o == owner), reason
+            elif (whole(node) or node, owner) in reads and (others := outputs - (answer or set())):
+                yield node, owner, others, reason
+
+
+def _reads(world: World, at: int | None) -> set[tuple[Node, Node]]:
+    """Each whole dataset that a job reads, with the job."""
+    name, edges = one_name(world), [(o, e) for o, e, origin in _holding(world, at) if origin not in GAPS]
+    return {(name(e.source), o) for o, e in edges if e.target == o and isinstance(e.source, DatasetName)}
 
 
 def _is_finer(owner: Node, one: Edge, reader: Node, of: Node) -> bool:

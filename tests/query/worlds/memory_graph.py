@@ -24,7 +24,7 @@ from whence.model.graph import (
     TextMatches,
 )
 from whence.model.ids import Kind, kind_of, node_id
-from whence.model.lineage import Edge, Origin
+from whence.model.lineage import GAPS, Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.query.answers.values import dataset_of
 from whence.query.visibility.visible_ids import QuestionGraph
@@ -73,19 +73,32 @@ class MemoryGraph:
         return sorted(found)[:limit]
 
     def unreported(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
-        edges = [one for one, _ in self._rows(Hop(Direction.DOWNSTREAM, hop.grain, hop.at), unreported=True)]
-        reached = {(row.owner_id, row.far_id) for row in edges if row.origin != Origin.UNREPORTED}
+        edges = [one for one, _ in self._rows(Hop(Direction.DOWNSTREAM, hop.grain, hop.at), with_gaps=True)]
+        reached = {(row.owner_id, row.far_id) for row in edges if row.origin not in GAPS}
         columns = [row for row in edges if row.origin == Origin.UNREPORTED]
         columns = [row for row in columns if (row.owner_id, row.far_id) not in reached]
+        return self._gaps_at(columns, edges, ids, hop.direction)[:limit]
+
+    def incomplete(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        edges = [one for one, _ in self._rows(Hop(Direction.DOWNSTREAM, hop.grain, hop.at), with_gaps=True)]
+        columns = [row for row in edges if row.origin == Origin.INCOMPLETE]
+        if hop.grain is not Grain.FIELD:
+            columns = [row._replace(far_id=row.far_dataset_id) for row in columns]
+        return self._gaps_at(columns, edges, ids, hop.direction)[:limit]
+
+    def _gaps_at(
+        self, columns: Sequence[EdgeRow], rows: Sequence[EdgeRow], ids: Sequence[int], direction: Direction
+    ) -> list[GapRow]:
+        edges = [row for row in rows if row.origin not in GAPS]
         whole = [row for row in edges if kind_of(row.near_id) is Kind.DATASET]
         reads = [(row.near_id, row.owner_id) for row in whole if row.far_id == row.owner_id]
-        if hop.direction is Direction.UPSTREAM:
+        if direction is Direction.UPSTREAM:
             inputs = {row.owner_id: [0, *(of for of, job in reads if job == row.owner_id)] for row in columns}
             found = {GapRow(row.far_id, row.owner_id, one) for row in columns for one in inputs[row.owner_id]}
         else:
             pairs = [(near, row) for near, job in reads for row in columns if row.owner_id == job]
             found = {GapRow(near, row.owner_id, row.far_dataset_id) for near, row in pairs}
-        return sorted(row for row in found if row.near_id in ids)[:limit]
+        return sorted(row for row in found if row.near_id in ids)
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
         return {id_: self._names[id_] for id_ in ids if id_ in self._names}
@@ -160,15 +173,15 @@ class MemoryGraph:
     def _read(self) -> dict[tuple[Direction, int | None, bool], list[tuple[EdgeRow, int]]]:
         return {}
 
-    def _rows(self, hop: Hop, *, unreported: bool = False) -> list[tuple[EdgeRow, int]]:
-        key = hop.direction, hop.at, unreported
+    def _rows(self, hop: Hop, *, with_gaps: bool = False) -> list[tuple[EdgeRow, int]]:
+        key = hop.direction, hop.at, with_gaps
         if key not in self._read:
-            self._read[key] = list(self._rows_of(hop, unreported))
+            self._read[key] = list(self._rows_of(hop, with_gaps))
         return self._read[key]
 
-    def _rows_of(self, hop: Hop, unreported: bool) -> Iterator[tuple[EdgeRow, int]]:
+    def _rows_of(self, hop: Hop, with_gaps: bool) -> Iterator[tuple[EdgeRow, int]]:
         for statement, set_id, edges, _, origin in self._statements:
-            if origin == Origin.UNREPORTED and not unreported:
+            if origin in GAPS and not with_gaps:
                 continue
             if statement.end == FOREVER if hop.at is None else statement.start <= hop.at < statement.end:
                 for ordinal, one in enumerate(edges):

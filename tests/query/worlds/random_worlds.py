@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, delete, insert
 
 from whence.model.ids import event_id, event_id_rest, hash64, node_id
-from whence.model.lineage import Edge, Level, LineageSet, Origin, hash_lineage_set
+from whence.model.lineage import GAPS, Edge, Level, LineageSet, Origin, hash_lineage_set
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.store.connection.engine import writing
 from whence.store.ingest.search_index import index_all
@@ -228,7 +228,7 @@ def _rows(statement: Statement) -> Iterator[tuple[Table, dict[str, Any]]]:
         )
         yield run_lineage, {"run_id": run_id, "version": version_id, "time": statement.start, "event_id": event_id(key)}
         for ordinal, one in enumerate(lineage.edges):
-            if lineage.origin is Origin.UNREPORTED:
+            if lineage.origin in GAPS:
                 column = {"field_id": node_id(one.target), "dataset_id": _dataset_id(one.target)}
                 yield unreported_column, {"set_id": set_id, **column}
                 continue

@@ -79,10 +79,11 @@ export const explorer = {
     beginning: "nothing was recorded yet at that time",
   } as Record<string, string>,
   hidden: (count: number) => `${counted(count, "node is", "nodes are")} hidden from you`,
-  gaps: (count: number) => `the column lineage of ${counted(count, "dataset", "datasets")} is not fully reported`,
+  gaps: (count: number) => `the lineage of ${counted(count, "dataset", "datasets")} is not fully reported`,
   gapsWhy: {
     "no column lineage": (owner) => `${owner} reports whole datasets only, so the trace ends there.`,
     "column not reported": (owner) => `${owner} does not report where all columns come from, so the trace ends there.`,
+    "sources not known": (owner) => `${owner} reports that it does not know all sources, so the trace may end there.`,
   } as Record<string, (owner: string) => string>,
   position: "Log position",
   legend: "Legend",

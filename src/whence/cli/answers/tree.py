@@ -133,13 +133,18 @@ def closing(answer: Lineage, labels: Labels) -> Iterator[Text]:
         yield limit
     for reason, text in _GAPS.items():
         if at := sorted({labels.of(name_of(gap.at)) for gap in answer.gaps if gap.reason == reason}):
-            yield Text.assemble(("Columns not known: ", "bold yellow"), f"{text}, at {_some(at, 3)}.")
+            yield Text.assemble((f"{_unknown(reason)} not known: ", "bold yellow"), f"{text}, at {_some(at, 3)}.")
 
 
 _GAPS = {
     GapReason.NO_COLUMNS: "some jobs report whole datasets only",
     GapReason.UNREPORTED: "some jobs do not report where all the columns that they write come from",
+    GapReason.INCOMPLETE: "some jobs report that they do not know all sources of what they write",
 }
+
+
+def _unknown(reason: GapReason) -> str:
+    return "Sources" if reason is GapReason.INCOMPLETE else "Columns"
 
 
 def past_limit_text(completeness: Completeness) -> Text | None:
@@ -304,11 +309,20 @@ def _gap_line(drawing: _Drawing, gap: Gap, prefix: str, *, last: bool) -> Text:
     owner = drawing.labels.of(name_of(gap.owner))
     upstream = drawing.answer.direction == "upstream"
     derivation = f"{owner} derives it from {others}" if upstream else f"{owner} derives {others} from it"
-    derivation = derivation if others else f"the job {owner} reads it"
-    unreported = "from which columns is not reported" if upstream else "not all columns are reported"
-    which = "its columns are not known" if gap.reason == GapReason.NO_COLUMNS else unreported
+    derivation = derivation if others else f"the job {owner} {'writes' if upstream else 'reads'} it"
     line = Text().append(prefix + (glyphs.ends if last else glyphs.branches)[2], style="dim")
-    return line.append("? ", style="bold yellow").append(f"{derivation}; {which}", style="yellow")
+    return line.append("? ", style="bold yellow").append(
+        f"{derivation}; {_unknown_part(gap, upstream)}", style="yellow"
+    )
+
+
+def _unknown_part(gap: Gap, upstream: bool) -> str:
+    match gap.reason:
+        case GapReason.NO_COLUMNS:
+            return "its columns are not known"
+        case GapReason.INCOMPLETE:
+            return "it reports that it does not know all sources" if upstream else "not all sources are known"
+    return "from which columns is not reported" if upstream else "not all columns are reported"
 
 
 def _aliases(drawing: _Drawing, name: Node) -> Iterator[tuple[str, str]]:

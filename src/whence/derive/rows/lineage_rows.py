@@ -9,9 +9,10 @@ from whence.derive.rows.dataset_rows import CACHED_CHARACTERS, FacetRow, Flat, f
 from whence.derive.rows.sql_selection import has_sql
 from whence.model.events import Dataset, DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import hash64, node_id, version_id
-from whence.model.lineage import Edge, LineageSet, Origin, hash_lineage_set
+from whence.model.lineage import GAPS, Edge, LineageSet, hash_lineage_set
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.openlineage.facets.facet_keys import ALIASES
+from whence.openlineage.lineage_sets.column_evidence import COLUMN_EVIDENCE
 from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
 from whence.openlineage.lineage_sets.lifecycle import FACET as LIFECYCLE_FACET
 from whence.store.schema.packed import SetContent, pack_set
@@ -68,19 +69,21 @@ def _make_sql_rows(key: _EventKey, event: RunEvent | JobEvent) -> LineageRows:
 def _deciding_texts(event: Event) -> tuple[str, ...]:
     match event:
         case DatasetEvent(dataset=dataset):
-            return (*_name_texts(dataset.name), find_payload(dataset.facets, "lineage"), *_lifecycle_texts(dataset))
+            payloads = (find_payload(dataset.facets, key) for key in ("lineage", COLUMN_EVIDENCE))
+            return (*_name_texts(dataset.name), *payloads, *_lifecycle_texts(dataset))
         case RunEvent() | JobEvent():
             output_texts = [
                 text
                 for dataset in event.outputs
                 for text in (
                     *_name_texts(dataset.name),
-                    *(find_payload(dataset.facets, key) for key in ("columnLineage", "schema")),
+                    *(find_payload(dataset.facets, key) for key in ("columnLineage", COLUMN_EVIDENCE, "schema")),
                     *_lifecycle_texts(dataset),
                 )
             ]
             inputs = [text for dataset in event.inputs for text in _name_texts(dataset.name)]
-            kind = f"{type(event).__name__} {len(inputs)}"
+            is_partial = isinstance(event, RunEvent) and event.run.partial
+            kind = f"{type(event).__name__} {len(inputs)} {is_partial}"
             return (
                 *_name_texts(event.job.name),
                 find_payload(event.job.facets, "lineage"),
@@ -145,8 +148,9 @@ def _set_row(owner: JobName | DatasetName, lineage_set: LineageSet) -> SetRow:
 def _set_content(set_id: int, lineage_set: LineageSet) -> SetContent:
     fields = {end for edge in lineage_set.edges for end in (edge.source, edge.target) if isinstance(end, FieldName)}
     rows = [(node_id(name), node_id(name.dataset), name.field, 0) for name in fields]
-    if lineage_set.origin is Origin.UNREPORTED:
-        return SetContent([], rows, [(set_id, node_id(name), node_id(name.dataset)) for name in fields])
+    if lineage_set.origin in GAPS:
+        targets = [edge.target for edge in lineage_set.edges]
+        return SetContent([], rows, [(set_id, node_id(target), _dataset_id(target)) for target in targets])
     return SetContent([(set_id, ordinal, *_edge_row(edge)) for ordinal, edge in enumerate(lineage_set.edges)], rows)
 
 

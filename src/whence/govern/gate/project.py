@@ -8,7 +8,7 @@ from whence.govern.gate.impact import subject_of
 from whence.govern.gate.production import GraphEdge
 from whence.govern.policies.proposal import Proposal
 from whence.model.events import DatasetEvent
-from whence.model.lineage import Edge, Origin
+from whence.model.lineage import GAPS, Edge, Origin
 from whence.model.names import FieldName, Node
 from whence.openlineage.json.wire import Json
 from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
@@ -16,7 +16,7 @@ from whence.openlineage.read import read_event
 
 Pair = tuple[Node, Node]
 
-_NO_LINEAGE = (Origin.BOUNDARY, Origin.UNREPORTED, Origin.DROPPED)
+_NO_LINEAGE = (Origin.BOUNDARY, *GAPS, Origin.DROPPED)
 """What a job reads and writes, and what is not known: no edge that leads further."""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from whence.model.events import Dataset, DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.lineage import Edge, Level, LineageSet, Origin, Parsed
 from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.openlineage.lineage_sets.incomplete_lineage import find_incomplete_sets, incomplete_columns_set
 from whence.openlineage.lineage_sets.lifecycle import lifecycle_sets, written_outputs
 from whence.openlineage.lineage_sets.sets import make_lineage_set, split_levels
 from whence.openlineage.lineage_sets.unreported_columns import Output, Outputs, collect_outputs, find_unreported_sets
@@ -19,7 +20,11 @@ def derive_lineage_sets(
     """
     match event:
         case DatasetEvent(dataset=dataset):
-            return (*_explicit_sets(dataset.edges), *lifecycle_sets([dataset]))
+            return (
+                *_explicit_sets(dataset.edges),
+                *incomplete_columns_set(dataset.name, dataset.name, dataset.incomplete_columns),
+                *lifecycle_sets([dataset]),
+            )
         case RunEvent(outputs=outputs):
             return (*_written_sets(event, parsed or {}, only_defines), *lifecycle_sets(outputs))
         case JobEvent():
@@ -37,7 +42,7 @@ def _written_sets(event: RunEvent | JobEvent, parsed: Outputs, only_defines: boo
 def _output_sets(
     event: RunEvent | JobEvent, outputs: Mapping[DatasetName, Output], parsed: Outputs
 ) -> Iterator[LineageSet]:
-    """The reported lineage of an event's outputs, the lineage its SQL adds, and the columns that neither explains."""
+    """The reported lineage of an event's outputs, the lineage its SQL adds, and what neither explains."""
     inputs = {dataset.name for dataset in event.inputs}
     reported_sets: list[LineageSet] = []
     if event.job.edges is not None:
@@ -48,6 +53,8 @@ def _output_sets(
     yield from reported_sets
     if inputs:
         yield from find_unreported_sets(event.job.name, reported_sets, outputs, parsed)
+    is_partial = isinstance(event, RunEvent) and event.run.partial
+    yield from find_incomplete_sets(event.job.name, reported_sets, outputs, is_partial=is_partial)
 
 
 def _sets_of_output(

@@ -14,13 +14,14 @@ Outputs = Mapping[DatasetName, Parsed]
 
 @dataclass(slots=True)
 class Output:
-    """An output, combined from all its mentions: edges into it, columns that lineage mentions as outputs, and the
-    columns in its schema.
+    """An output, combined from all its mentions: edges into it, columns that lineage mentions as outputs, the columns
+    in its schema, and those that the producer reports as incomplete.
     """
 
     edges: list[Edge] = field(default_factory=list)
     named: set[str] = field(default_factory=set)
     listed: set[str] = field(default_factory=set)
+    incomplete: set[str] = field(default_factory=set)
 
 
 def collect_outputs(event: RunEvent | JobEvent, outputs: Iterable[Dataset]) -> dict[DatasetName, Output]:
@@ -31,6 +32,7 @@ def collect_outputs(event: RunEvent | JobEvent, outputs: Iterable[Dataset]) -> d
         output.edges += dataset.edges
         output.named.update(dataset.reported_columns)
         output.listed.update(column.name for column in dataset.fields)
+        output.incomplete.update(dataset.incomplete_columns)
     if event.job.edges is not None:
         for column in event.job.reported_fields:
             if column.dataset in by_name:
@@ -65,8 +67,10 @@ def find_unreported_sets(
 
 
 def _unreached_columns(output: Output, reached: set[str]) -> set[str]:
-    """The listed columns that no edge reaches, directly, through a nested column, or through a parent column."""
-    known = reached | output.named
+    """The listed columns that no edge reaches, directly, through a nested column, or through a parent column, and that
+    are not among the incomplete ones.
+    """
+    known = reached | output.named | output.incomplete
     parents = {parent for column in known for parent in _parent_columns(column)}
     return {
         column

@@ -132,11 +132,14 @@ class GapReason(StrEnum):
     """The owner reports whole datasets only."""
     UNREPORTED = "column not reported"
     """The owner reports the sources of some columns of the dataset that it writes, but not of the others."""
+    INCOMPLETE = "sources not known"
+    """The owner reports that it does not know all sources of the column, or of the dataset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """A node where a traversal of fields ends, because `owner` reports no column lineage there.
+    """A node where a traversal ends, because `owner` does not report, or not know, the lineage there. A traversal of
+    whole datasets has only gaps of lineage that its owner does not know.
 
     `datasets` are at the far end. If there are none, the owner is a job that reads the dataset without reporting
     columns.

@@ -188,6 +188,12 @@ class Graph(Protocol):
         """
         ...
 
+    def incomplete(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        """Columns and whole outputs of which a job reports that it does not know all sources; rows as of `unreported`.
+        At other grains than that of fields, an output stands for its columns.
+        """
+        ...
+
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
         """As in `Names`."""
         ...

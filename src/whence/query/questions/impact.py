@@ -149,9 +149,7 @@ def _nearest_jobs(walk: Traversal, affected: Ints) -> Sequence[int]:
 
 
 def _has_gaps(walk: Traversal, affected: Ints) -> bool:
-    """Whether column lineage is missing at the root, or at one of the nearest nodes."""
-    if walk.spec.grain is not Grain.FIELD:
-        return False
+    """Whether lineage is missing at the root, or at one of the nearest nodes."""
     nearest = NodeOrder(walk, affected)[:CHECKED_FOR_GAPS]
     walk.fetch(nearest)
     return bool(read_gaps(walk, {walk.root, *nearest}))

@@ -120,7 +120,9 @@ class NodeReached(TypedDict):
 
 
 class Gap(TypedDict):
-    """A node where a traversal of fields ends, because `owner` reports whole datasets only, or not this column."""
+    """A node where a traversal ends, because `owner` reports whole datasets only, not this column, or that it does not
+    know all sources.
+    """
 
     at: str
     owner: str

@@ -94,7 +94,11 @@ class WholeGraph:
         whole = self._within_budget(self.graph.edges(datasets, coarse, MOST_EDGES + 1))
         self.inputs |= {(row.far_id, row.near_id) for row in whole if kind_of(row.far_id) is Kind.DATASET}
         self.fields |= {row.far_id: row.far_dataset_id for row in self.rows if kind_of(row.far_id) is Kind.FIELD}
-        gaps = [*self.graph.gaps(datasets, hop, MOST_EDGES + 1), *self.graph.unreported(ids, hop, MOST_EDGES + 1)]
+        gaps = [
+            *self.graph.gaps(datasets, hop, MOST_EDGES + 1),
+            *self.graph.unreported(ids, hop, MOST_EDGES + 1),
+            *self.graph.incomplete(ids, hop, MOST_EDGES + 1),
+        ]
         known = self._within_budget(gaps)
         self.unreported |= {row.near_id for row in known}
         self.gaps += [(row.near_id, row.other_id) for row in known if row.other_id]

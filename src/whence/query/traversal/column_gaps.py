@@ -1,9 +1,11 @@
-"""Gaps in column lineage at the nodes of a traversal: who wrote or read a dataset without saying which columns."""
+"""Gaps in lineage at the nodes of a traversal: who wrote or read a dataset without reporting which columns, or without
+knowing its sources.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from whence.model.graph import Direction, Grain, Hop
+from whence.model.graph import Direction, GapRow, Grain, Hop
 from whence.model.ids import Kind, kind_of
 from whence.query.answers.values import GapReason
 from whence.query.traversal.traversal import Traversal
@@ -14,7 +16,7 @@ def _probes_of(walk: Traversal, nodes: Sequence[int]) -> dict[int, list[int]]:
     wholes = [node for node in nodes if kind_of(node) is Kind.DATASET]
     members = {node: walk.identity.members(node) for node in wholes}
     fields: dict[int, list[int]] = {}
-    if wholes:
+    if wholes and walk.spec.grain is Grain.FIELD:
         for row in walk.graph.fields(sorted(id_ for ids in members.values() for id_ in ids)):
             fields.setdefault(row.dataset_id, []).append(row.id)
     nodes_by_probe: dict[int, list[int]] = {}
@@ -38,13 +40,10 @@ class GapKey(NamedTuple):
 
 
 def read_gaps(walk: Traversal, nodes: set[int]) -> dict[GapKey, list[int]]:
-    """Gaps in column lineage at one of these nodes."""
+    """Gaps in lineage at one of these nodes: of columns, and of what an owner does not know."""
     probes = _probes_of(walk, sorted(node for node in nodes - walk.unfinished if kind_of(node) is not Kind.JOB))
-    question = walk.spec.question
-    limit, hop = question.max_edges, Hop(walk.spec.direction, Grain.FIELD, question.at)
-    coarse = walk.graph.gaps([id_ for id_ in probes if kind_of(id_) is Kind.DATASET], hop, limit + 1)
-    partial = walk.graph.unreported(list(probes), hop, limit + 1) if len(coarse) <= limit else ()
-    rows = [*((row, GapReason.NO_COLUMNS) for row in coarse), *((row, GapReason.UNREPORTED) for row in partial)]
+    limit = walk.spec.question.max_edges
+    rows = _read_rows(walk, list(probes), limit + 1)
     if len(rows) > limit:
         walk.stopped_by = walk.stopped_by or "edges"
         walk.unfinished |= {node for nodes in probes.values() for node in nodes}
@@ -55,6 +54,24 @@ def read_gaps(walk: Traversal, nodes: set[int]) -> dict[GapKey, list[int]]:
         for node in probes[row.near_id]:
             gaps.setdefault(GapKey(node, row.owner_id, reason), []).extend(others)
     return _without_checks(walk, gaps)
+
+
+def _read_rows(walk: Traversal, probes: Sequence[int], most: int) -> list[tuple[GapRow, GapReason]]:
+    hop = Hop(walk.spec.direction, walk.spec.grain, walk.spec.question.at)
+    rows = [(row, GapReason.INCOMPLETE) for row in walk.graph.incomplete(probes, hop, most)]
+    if walk.spec.grain is not Grain.FIELD:
+        return [(row, reason) for row, reason in rows if not _is_reached(walk, row)]
+    if len(rows) < most:
+        datasets = [id_ for id_ in probes if kind_of(id_) is Kind.DATASET]
+        rows += [(row, GapReason.NO_COLUMNS) for row in walk.graph.gaps(datasets, hop, most)]
+    if len(rows) < most:
+        rows += [(row, GapReason.UNREPORTED) for row in walk.graph.unreported(probes, hop, most)]
+    return rows
+
+
+def _is_reached(walk: Traversal, row: GapRow) -> bool:
+    """Whether the dataset downstream, whose lineage is incomplete, is in the answer anyway."""
+    return walk.spec.direction is Direction.DOWNSTREAM and walk.identity.canonical(row.other_id) in walk.depth
 
 
 def _without_checks(walk: Traversal, gaps: dict[GapKey, list[int]]) -> dict[GapKey, list[int]]:

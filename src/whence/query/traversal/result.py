@@ -50,7 +50,7 @@ class TraversalResult:
         ids = set(self.order[start:end])
         self.walk.fetch(ids)
         self.order.know({self.root, *(self.walk.via[id_].parent for id_ in ids if id_ in self.walk.via)})
-        gaps = read_gaps(self.walk, ids) if self.grain is Grain.FIELD and ids else {}
+        gaps = read_gaps(self.walk, ids) if ids else {}
         links = [link for link in keep_links(self.walk, self.kept) if far_end(self.walk, link) in ids]
         links = list(dict.fromkeys([*links, *self.walk.added_links(ids)]))
         self._has_gaps = self._has_gaps or bool(gaps)

@@ -123,6 +123,10 @@ class VisibleGraph:
         """All gaps, with names or pseudonyms."""
         return self._gaps(self._graph.unreported(list(self.visible_ids.real(ids).values()), hop, limit))
 
+    def incomplete(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        """All gaps, with names or pseudonyms."""
+        return self._gaps(self._graph.incomplete(list(self.visible_ids.real(ids).values()), hop, limit))
+
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
         """A hidden node is known only by the id of its pseudonym."""
         known = self.visible_ids.real(ids)

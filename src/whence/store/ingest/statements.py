@@ -162,7 +162,13 @@ def _best_origins(reported: Iterable[Version]) -> Version:
     """The sets without parsed and inferred ones for outputs that another event of the run reports."""
     versions = list(reported)
     better = {held.output_id for held in chain(*versions) if held.origin in _REPORTED}
-    kept = {held for version in versions for held in _without_worse_guesses(version, better)}
+    explained = {held.output_id for held in chain(*versions) if held.origin in _EXPLAINING}
+    kept = {
+        held
+        for version in versions
+        for held in _without_worse_guesses(version, better)
+        if not (_is_incomplete_output(held) and held.output_id in explained)
+    }
     return tuple(sorted(kept, key=lambda held: held.id))
 
 
@@ -177,20 +183,36 @@ def _without_worse_guesses(sets: Version, better: AbstractSet[int]) -> Iterator[
             yield held
 
 
+def _is_incomplete_output(held: HeldSet) -> bool:
+    """Whether the set states that the sources of a whole output are not known."""
+    return held.origin == Origin.INCOMPLETE and held.level == Level.DATASET
+
+
 _REPORTED = (Origin.EXPLICIT, Origin.COLUMN)
+_EXPLAINING = (*_REPORTED, Origin.PARSED, Origin.INFERRED)
 _GUESSED = (Origin.PARSED, Origin.INFERRED, Origin.UNREPORTED)
 
 
 def _keep_fields(before: Version, own: Version) -> Version:
     """Keep known field lineage when a run writes an output without it (rule 46); parsed lineage alone never replaces
-    reported columns.
+    reported columns. What the run reports as incomplete always holds; what an earlier one did, beside its columns.
     """
     outputs = {held.output_id for held in own if held.output_id}
     reported = _reported(before) - _reported(own)
-    stays = [held for held in own if not (held.level == Level.FIELD and held.output_id in reported)]
-    fine = {held.output_id for held in stays if held.level == Level.FIELD}
-    kept = [held for held in before if held.level == Level.FIELD and held.output_id in outputs - fine]
+    stays = [held for held in own if held.origin == Origin.INCOMPLETE or not _is_column_set(held, reported)]
+    missing = (outputs & _fine_outputs(before)) - _fine_outputs(stays)
+    kept = [held for held in before if held.level == Level.FIELD and held.output_id in missing]
     return tuple(sorted({*stays, *kept}, key=lambda held: held.id))
+
+
+def _is_column_set(held: HeldSet, outputs: AbstractSet[int]) -> bool:
+    return held.level == Level.FIELD and held.output_id in outputs
+
+
+def _fine_outputs(version: Iterable[HeldSet]) -> set[int]:
+    """The outputs with column lineage."""
+    fine = (held for held in version if held.level == Level.FIELD)
+    return {held.output_id for held in fine if held.origin != Origin.INCOMPLETE}
 
 
 def _keep_renames(before: Version, after: Version) -> Version:

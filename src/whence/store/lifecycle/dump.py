@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, Row, Table, select
 
 from whence.model.events import EventKind, RunState
 from whence.model.ids import EMPTY_VERSION, join_event_key
-from whence.model.lineage import Origin
+from whence.model.lineage import GAPS
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.openlineage.facets.steward_tags import TAG_FACETS
 from whence.store.connection.engine import reading
@@ -236,7 +236,7 @@ def _sets(state: _State) -> Iterator[Line]:
     for row in state.rows(unreported_column):
         edges.setdefault(row.set_id, []).append((0, ["", state.node[row.field_id], "UNKNOWN", "", False, ""]))
     for row in state.rows(lineage_set):
-        if row.origin == Origin.UNREPORTED:
+        if row.origin in GAPS:
             edges[row.id] = [(0, [state.node[row.owner_id], *edge[1:]]) for _, edge in edges[row.id]]
         head = {
             "fact": "set",

@@ -213,7 +213,7 @@ tag_body = Table(
     **COMPACT,
 )
 
-_UNREPORTED = text("origin = 'unreported'")
+_UNREPORTED, _INCOMPLETE = text("origin = 'unreported'"), text("origin = 'incomplete'")
 lineage_set = Table(
     "lineage_set",
     metadata,
@@ -226,6 +226,8 @@ lineage_set = Table(
     *witness_columns(),
     Index("lineage_set_owner", "owner_id"),
     Index("lineage_set_unreported", "owner_id", sqlite_where=_UNREPORTED, postgresql_where=_UNREPORTED),
+    Index("lineage_set_incomplete", "owner_id", sqlite_where=_INCOMPLETE, postgresql_where=_INCOMPLETE),
+    Index("lineage_set_incomplete_output", "output_id", sqlite_where=_INCOMPLETE, postgresql_where=_INCOMPLETE),
 )
 
 lineage_edge = Table(

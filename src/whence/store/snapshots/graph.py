@@ -49,16 +49,14 @@ from whence.store.graph import history as graph_history
 from whence.store.graph import runs as graph_runs
 from whence.store.graph.blast_radius import find
 from whence.store.graph.check_jobs import read_check_jobs
-from whence.store.graph.edges import (
-    PROBE,
+from whence.store.graph.edges import PROBE, edges_statement, opened, when
+from whence.store.graph.evidence import read_evidence
+from whence.store.graph.gaps import (
     coarse_statement,
-    edges_statement,
-    opened,
+    incomplete_statements,
     readers_statement,
     unreported_statements,
-    when,
 )
-from whence.store.graph.evidence import read_evidence
 from whence.store.graph.measurements import read_ended_runs, read_measurements
 from whence.store.graph.names import (
     datasets_named,
@@ -202,12 +200,20 @@ class StoreGraph:
 
     def unreported(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
         """Columns that a job writes without reporting their source columns, at most `limit` rows."""
-        dialect = self.connection.dialect.name
-        values = giving(dialect, PROBE, list(enumerate(ids))) | {"at": hop.at, "most": limit}
-        statements = unreported_statements(dialect, hop.direction, when(hop.at))
-        return [GapRow._make(row) for statement in statements for row in self.connection.execute(statement, values)][
-            :limit
-        ]
+        statements = unreported_statements(self.connection.dialect.name, hop.direction, when(hop.at))
+        return self._gap_rows(statements, ids, hop, limit)
+
+    def incomplete(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        """Columns and outputs of which a job reports that it does not know all sources, at most `limit` rows."""
+        statements = incomplete_statements(self.connection.dialect.name, hop.direction, hop.grain, when(hop.at))
+        return self._gap_rows(statements, ids, hop, limit)
+
+    def _gap_rows(
+        self, statements: Sequence[Select[Any]], ids: Sequence[int], hop: Hop, limit: int
+    ) -> Sequence[GapRow]:
+        values = giving(self.connection.dialect.name, PROBE, list(enumerate(ids))) | {"at": hop.at, "most": limit}
+        rows = (row for statement in statements for row in self.connection.execute(statement, values))
+        return [GapRow._make(row) for row in rows][:limit]
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
         """The names of the given datasets, fields and jobs; an unknown id is left out."""
