@@ -29,22 +29,22 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "TPC-H": {**_BARS, "harmless silent": 1.0, "known": 1.0, "exact columns": 0.9},
     "Spark SQL": {**_BARS, "harmless silent": 1.0, "known": 1.0, "exact columns": 0.97},
     "Subscriptions": {**_BARS, "harmless silent": 0.98, "known": 1.0, "exact columns": 0.9},
-    "Care": {**_BARS, "harmless silent": 0.91, "known": 1.0, "exact columns": 0.92},
+    "Care": {**_BARS, "harmless silent": 0.915, "known": 1.0, "exact columns": 0.92},
     "Refactorings": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 1.0},
-    "Logistics": {**_BARS, "harmless silent": 0.8, "known": 0.99, "exact columns": 0.91},
-    "Grid": {**_BARS, "harmless silent": 0.88, "known": 1.0, "exact columns": 0.96},
-    "Market": {**_BARS, "harmless silent": 0.84, "known": 1.0, "exact columns": 0.86},
-    "Insurance": {**_BARS, "harmless silent": 0.71, "known": 1.0, "exact columns": 0.9},
-    "Campus": {**_BARS, "harmless silent": 0.87, "known": 1.0, "exact columns": 0.95},
+    "Logistics": {**_BARS, "harmless silent": 0.84, "known": 0.99, "exact columns": 0.91},
+    "Grid": {**_BARS, "harmless silent": 0.91, "known": 1.0, "exact columns": 0.96},
+    "Market": {**_BARS, "harmless silent": 0.845, "known": 1.0, "exact columns": 0.86},
+    "Insurance": {**_BARS, "harmless silent": 0.75, "known": 1.0, "exact columns": 0.9},
+    "Campus": {**_BARS, "harmless silent": 0.89, "known": 1.0, "exact columns": 0.95},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
-    WHOLE: {**_BARS, "harmless silent": 0.883, "exact columns": 0.91},
+    WHOLE: {**_BARS, "harmless silent": 0.899, "exact columns": 0.911},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
 `Reviews`, when it had 0.83. The loud edits of `Logistics` (first 0.56), `Grid` (0.73), `Market` (0.69) and `Insurance`
 (0.58) were in view when the rules on flags, windows, days, lookups and unions were written. `Campus` was scored once
-with these, unseen: 0.875 of its first 296 edits. All were in view for joined totals, PIVOT and series, and for
-texts, differences and branches of UNION.
+with these, unseen: 0.875 of its first 296 edits. All were in view for joined totals, PIVOT and series, for
+texts, differences and branches of UNION, and for what is known of complete rows.
 """
 NOT_SCORED_YET: frozenset[str] = frozenset()
 """Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""

@@ -16,6 +16,7 @@ EXPRESSIONS, EXPRESSIONS_LONG, BATCH = 400, 8_000, 400
 """Generated expressions, ordinarily and with `--long`, and how many of them are compared with each other."""
 _VALUES = {
     "i": ("0", "1", "2", "3", "k"),
+    "k": ("0", "1", "2", "i"),
     "x": ("1", "1.5", "2"),
     "g": ("0", "1.5", "2.0"),
     "c": ("'x'", "'X'", "''", "'yz'"),
@@ -69,6 +70,20 @@ def value(random: Random, columns: str) -> str:
     return f"CASE {' '.join(branches)} ELSE {_result(random, columns)} END"
 
 
+def computed(random: Random, columns: str) -> str:
+    """A number that is computed from a CASE, or a condition as a value."""
+    match random.randrange(5):
+        case 0:
+            return f"{value(random, columns)} + {value(random, columns)}"
+        case 1:
+            return f"2 - ({value(random, columns)})"
+        case 2:
+            return f"i * coalesce({value(random, columns)}, {random.choice('012')})"
+        case 3:
+            return f"coalesce(i + k, i + {random.choice('01')}) + {value(random, columns)}"
+    return condition(random, columns, 2)
+
+
 def _result(random: Random, columns: str) -> str:
     return value(random, columns) if random.random() < 0.1 else random.choice(_RESULTS)
 
@@ -102,6 +117,16 @@ def test_values_with_one_formula_are_the_same(start: int) -> None:
     random = Random(start + 1)
     for _ in range(BATCH):
         text = value(random, random.choice(("i", "i", "c", "g", "d")))
+        (column,) = read(store, f"SELECT {text} AS y FROM n").columns
+        groups[column.formula].append(text)
+    check(groups, lambda text: f"SELECT rowid, {text} AS y FROM n")
+
+
+def test_computed_values_with_one_formula_are_the_same(start: int) -> None:
+    store, groups = Formulas(), defaultdict[Hashable, list[str]](list)
+    random = Random(start + 2)
+    for _ in range(BATCH):
+        text = computed(random, random.choice(("i", "i", "ik", "c")))
         (column,) = read(store, f"SELECT {text} AS y FROM n").columns
         groups[column.formula].append(text)
     check(groups, lambda text: f"SELECT rowid, {text} AS y FROM n")

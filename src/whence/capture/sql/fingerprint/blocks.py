@@ -35,7 +35,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.union_filters import fi
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.values.known import known_values
 from whence.capture.sql.fingerprint.row_identity import normalize_sources
-from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
+from whence.capture.sql.provenance.formulas import BINDERS, PUSHED_SIZE, Formula, Formulas
 
 
 def close_block(
@@ -60,20 +60,21 @@ def close_block(
     values = _without_frames(store, block, values)
     values = known_values(store, block.conditions, values, block.sources)
     values = _order_sides(store, block, values)
-    conditions = [count_known(store, block.sources, one) for one in block.conditions]
+    conditions = [count_known(store, block.sources, one) for one in _without_known(store, block)]
     block = replace(block, conditions=conditions)
     block = replace(block, conditions=_without_certain(store, block))
     block, values = _read_one_of_equal(store, block, values)
     block = replace(block, conditions=merge_equalities(store, block.conditions))
     if block.is_plain:
         (only,) = block.sources
-        closing = _Closing(store, {}, only)
-        return rows_of(only), decide_values(store, [closing.close(value) for value in values])
+        label = store.make("label", rows_of(only))
+        return rows_of(only), _decide_columns(_Closing(store, {only: label}), label, values)
     closing = _Closing(store, _label_sources(store, block, values))
     if len(block.sources) == 1 and not block.conditions and all(map(_keeps_rows, block.outer_joins)):
-        closing.only = block.sources[0]
-        return rows_of(closing.only), decide_values(store, [closing.close(value) for value in values])
-    return _block_rows(closing, block), decide_values(store, [closing.close(value) for value in values])
+        (only,) = block.sources
+        return rows_of(only), _decide_columns(closing, closing.labels[only], values)
+    known = [closing.close(one) for one in block.conditions]
+    return _block_rows(closing, block), decide_values(store, [closing.close(value) for value in values], known)
 
 
 def _read_one_of_equal(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
@@ -100,6 +101,13 @@ def _without_frames(store: Formulas, block: Block, values: Sequence[Formula]) ->
 def _normalize_conditions(store: Formulas, block: Block) -> Block:
     joins = [replace(join, on=normalize_filter(store, join.on)) for join in block.outer_joins]
     return replace(block, outer_joins=joins, conditions=normalize_filter(store, block.conditions))
+
+
+def _without_known(store: Formulas, block: Block) -> list[Formula]:
+    """The conditions without tests of columns for NULL that the rows of their sources do not have."""
+    small = [one for one in block.conditions if one.size <= PUSHED_SIZE]
+    large = [one for one in block.conditions if one.size > PUSHED_SIZE]
+    return normalize_filter(store, [*known_values(store, [], small, block.sources), *large])
 
 
 def _without_certain(store: Formulas, block: Block) -> list[Formula]:
@@ -167,13 +175,36 @@ def mentions(formula: Formula, instance: Formula) -> bool:
     return False
 
 
-class _Closing:
-    """Replaces instances by what they range over. `only`: the instance whose rows are the block's rows."""
+def _decide_columns(closing: "_Closing", label: Formula, values: Sequence[Formula]) -> list[Formula]:
+    """Values of a query whose rows are those of one source, as columns of these rows. Their types are known before."""
+    columns = _Columns(closing.store, label)
+    return [columns.of(value) for value in decide_values(closing.store, [closing.close(value) for value in values])]
 
-    def __init__(self, store: Formulas, labels: dict[Formula, Formula], only: Formula | None = None) -> None:
+
+class _Columns:
+    """Values over the source with a label, as values of its rows."""
+
+    def __init__(self, store: Formulas, label: Formula) -> None:
+        self.store = store
+        self.source = store.make("src", 0, label)
+        self._memo: dict[Formula, Formula] = {}
+
+    def of(self, value: Formula) -> Formula:
+        if value.op in BINDERS or not value.args:
+            parts = formulas_of(value)
+            return parts[1] if value.op == "of" and parts[0] is self.source else value
+        found = self._memo.get(value)
+        if found is None:
+            found = self._memo[value] = self.store.rebuild(value, self.of)
+        return found
+
+
+class _Closing:
+    """Replaces instances by what they range over."""
+
+    def __init__(self, store: Formulas, labels: dict[Formula, Formula]) -> None:
         self.store = store
         self.labels = labels
-        self.only = only
         self._memo: dict[tuple[Formula, int], Formula] = {}
 
     def close(self, formula: Formula, depth: int = 0) -> Formula:
@@ -198,8 +229,6 @@ class _Closing:
             instance, inside = formula.args
             assert isinstance(instance, Formula)
             assert isinstance(inside, Formula)
-            if instance is self.only:
-                return inside if depth == 0 else self.store.make("up", depth, inside)
             return self.store.make("of", self.close(instance, depth), self.close(inside, depth + 1))
         inner = depth + (formula.op in BINDERS)
         return self.store.rebuild(formula, lambda part: self.close(part, inner))

@@ -23,7 +23,7 @@ def _text(formula: Formula, depth: int) -> str:
             return str(args[0])
         case "string":
             return f"'{args[0]}'"
-        case "of" | "up":
+        case "of":
             return _text(_formulas(formula)[-1], depth)
         case "exists" | "scalar" | "in_query":
             return f"{formula.op.upper()} (…)" if formula.op != "in_query" else "(…)"

@@ -132,10 +132,26 @@ def _keys_of_block(rows: Formula) -> Iterator[RowKey]:
 
 def first_windows(condition: Formula, source: Formula) -> Iterator[Formula]:
     """The window of a condition `row_number() over (…) = 1` on the rows of one source."""
+    yield from (one for one in _windows_of_one(condition, source) if one.args[0] == "rownumber")
+
+
+def keys_of_filter(conditions: Sequence[Formula], source: Formula) -> Iterator[RowKey]:
+    """The keys that rows of a source have behind conditions that leave one row of a partition: the first one by
+    `row_number() over (…) = 1`, or the only one by `count(*) over (…) = 1`.
+    """
+    for condition in conditions:
+        for window in _windows_of_one(condition, source):
+            parts = [one for one in formulas_of(window) if one.op == "set"]
+            is_first = window.args[0] == "rownumber" and len(parts) == 1
+            is_only = total_of(window) is window.store.make("aggregate", "count", window.store.make("star"))
+            if is_first or is_only:
+                yield RowKey(tuple(formulas_of(parts[0])), True)
+
+
+def _windows_of_one(condition: Formula, source: Formula) -> Iterator[Formula]:
+    """The window functions of a source that a condition wants to be 1."""
     if condition.op != "eq" or condition.store.make("number", "1") not in condition.args:
         return
     for arg in condition.args:
-        if isinstance(arg, Formula) and arg.op == "of" and arg.args[0] is source and isinstance(arg.args[1], Formula):
-            window = arg.args[1]
-            if window.op == "window" and window.args[0] == "rownumber":
-                yield window
+        if isinstance(arg, Formula) and arg.op == "of" and arg.args[0] is source:
+            yield from (one for one in formulas_of(arg)[1:] if one.op == "window")

@@ -5,6 +5,7 @@ from itertools import combinations
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import first_windows, partition_of, total_of, unique_keys
+from whence.capture.sql.fingerprint.normal_forms.terms.types import has_one_spelling, type_of
 from whence.capture.sql.provenance.formulas import PUSHED_SIZE, ROW_BOUND, Formula, Formulas
 
 Change = Callable[[Formula], Formula]
@@ -77,7 +78,7 @@ def _first_rows(store: Formulas, block: Block, condition: Formula, source: Formu
         if part.op != "of" or part.args[0] is not source or not isinstance(part.args[1], Formula):
             return part
         inside = part.args[1]
-        return store.make("of", grouped, first_value(store, inside, keys.args, order, window))
+        return store.make("of", grouped, first_value(store, inside, keys.args, order, window, rows_of(source)))
 
     sources = [grouped if one is source else one for one in block.sources]
     return sources, [one for one in block.conditions if one is not condition], change
@@ -91,9 +92,16 @@ def first_order(store: Formulas, keys: Sequence[object], order: Sequence[Formula
 
 
 def first_value(
-    store: Formulas, value: Formula, keys: Sequence[object], order: Formula, number: Formula | None = None
+    store: Formulas,
+    value: Formula,
+    keys: Sequence[object],
+    order: Formula,
+    number: Formula | None = None,
+    rows: Formula | None = None,
 ) -> Formula:
-    """A value of the first row of each group, in an order. `number`: the value that numbers the rows, which is 1."""
+    """A value of the first row of each group, in an order. `number`: the value that numbers the rows, which is 1.
+    `rows`: those that the value is of, if it is no value of a source that is still open.
+    """
     if value in keys:
         return value
     if value is number:
@@ -104,8 +112,22 @@ def first_value(
     if partition is not None and set(partition) <= set(keys):
         return store.make("aggregate", "anyvalue", "this", value)
     if value.op in ROW_BOUND or value.size > PUSHED_SIZE or value.is_volatile:
-        return store.make("aggregate", "first_row", value, order)
-    return store.rebuild(value, lambda part: first_value(store, part, keys, order, number))
+        return _first_of_row(store, value, order, rows)
+    return store.rebuild(value, lambda part: first_value(store, part, keys, order, number, rows))
+
+
+def _first_of_row(store: Formulas, value: Formula, order: Formula, rows: Formula | None) -> Formula:
+    """A column of the first row. An order by the column itself ends there, and is its least or greatest value if it
+    begins there with NULLs last. Of types whose equal values are the same.
+    """
+    items = [one for one in order.args if isinstance(one, Formula)]
+    place = next((place for place, one in enumerate(items) if one.op == "ordered" and one.args[-1] is value), None)
+    if place is not None and not value.has_window and has_one_spelling(type_of(value, rows), store.dialect):
+        flags = items[place].args[:-1]
+        if place == 0 and "nulls_first" not in flags:
+            return store.make("aggregate", "max" if "desc" in flags else "min", "this", value)
+        order = store.make("list", *items[: place + 1])
+    return store.make("aggregate", "first_row", value, order)
 
 
 def _repeated(store: Formulas, block: Block, same: Sequence[Formula]) -> Iterator[Found]:

@@ -12,18 +12,20 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
     is_unique,
     needless_keys,
     total_of_partition,
+    window_columns,
 )
 from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import Flags, repeating_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.joined_totals import totals_as_windows
 from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known, normalize_filter, rejects_null
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys, without_partition_filters
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups, without_joined_groups
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
+from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere, first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
@@ -77,6 +79,10 @@ class Rows:
         if is_plain and "keys" not in self.lists:
             self._write_flags(has_rows=False)
             self._share_filter()
+        if is_plain:
+            keys = self._leave_out_defaults(keys)
+        else:
+            self._hide_keys(keys)
         self._simplify_aggregates(keys if is_plain else [])
         if is_plain and keys:
             keys = self._without_fixed_keys(keys)
@@ -92,17 +98,33 @@ class Rows:
         self.block.conditions += self.lists.pop("lifted", ())
 
     def _write_flags(self, has_rows: bool) -> None:
-        flags = Flags(self.store, has_rows, normalize_filter(self.store, self.block.conditions))
+        flags = Flags(self.store, has_rows, self._known().is_known)
         self.lists = {name: [*map(flags.change, values)] for name, values in self.lists.items()}
+
+    def _known(self) -> KnownValues:
+        conditions = normalize_filter(self.store, self.block.conditions)
+        return KnownValues(self.store, conditions, self.block.sources)
+
+    def _leave_out_defaults(self, keys: Sequence[Formula]) -> list[Formula]:
+        """Before aggregates are compared: what the rows say of their values. Returns the keys."""
+        known = self._known()
+        self.lists = {name: [*map(known.simplify, values)] for name, values in self.lists.items()}
+        return [*map(known.simplify, keys)]
+
+    def _hide_keys(self, keys: Sequence[Formula]) -> None:
+        """Keys of several grouping sets are NULL in the groups of others, whatever the rows say of them."""
+        hidden = any_of(self.store, {key: self.store.make("grouped", key) for key in keys if key.is_open})
+        self.lists = {name: one if name == "keys" else [*map(hidden, one)] for name, one in self.lists.items()}
 
     def _without_fixed_keys(self, keys: list[Formula]) -> list[Formula]:
         """Grouping keys that the other ones fix are any value of their group."""
         gone = needless_keys(self.store, keys)
+        columns = frozenset().union(*map(window_columns, gone))
         flat = [value for values in self.lists.values() for value in values]
-        if not gone or any(_reads_inside(value, frozenset(gone)) for value in flat):
+        if not gone or any(_reads_inside(value, columns) for value in flat):
             return keys
         kept = [key for key in keys if key not in gone]
-        change = any_of(self.store, {key: self._value_of_group(key, frozenset(kept)) for key in gone})
+        change = any_of(self.store, {one: self._value_of_group(one, frozenset(kept)) for one in columns})
         self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
         self.lists["keys"] = kept
         return kept
@@ -141,8 +163,9 @@ class Rows:
 
     def _simplify_aggregates(self, keys: list[Formula]) -> None:
         """The greatest and the least value of a key are the key. A count of values that are not NULL is one of rows."""
-        conditions = normalize_filter(self.store, self.block.conditions)
-        fixed = FixedValues(self.store, replace(self.block, conditions=conditions), keys)
+        known = self._known()
+        block = replace(self.block, conditions=[*known.conditions])
+        fixed = FixedValues(self.store, block, keys)
 
         def simplify(part: Formula) -> Formula:
             part = extreme_inside(self.store, fixed.simplify(part))
@@ -154,20 +177,22 @@ class Rows:
             match part.args:
                 case ("max" | "min" | "anyvalue", "this", Formula() as value) if value in keys:
                     return value
-                case ("sum", "this", Formula() as value) if keys and (some := sum_of_some(self.store, value)):
+                case ("sum", "this", Formula() as value) if keys and (
+                    some := sum_of_some(self.store, value, known.is_known)
+                ):
                     return some
                 case ("sum", "this", Formula(op="coalesce", args=(Formula() as value, Formula() as zero))) if (
                     keys and integer_of(zero) == 0
                 ):
                     total = self.store.make("aggregate", "sum", "this", value)
-                    return total if is_known(conditions, value) else make_coalesce(self.store, [total, zero])
+                    return total if known.is_known(value) else make_coalesce(self.store, [total, zero])
                 case ("count", Formula(op="distinct") as distinct) if (
                     keys
                     and (only := distinct_value(distinct)) is not None
-                    and is_unique(self.store, replace(self.block, conditions=conditions), [*keys, only])
+                    and is_unique(self.store, block, [*keys, only])
                 ):
                     return simplify(make_count(self.store, only))
-                case ("count", Formula() as value) if any(rejects_null(one, value) for one in conditions):
+                case ("count", Formula() as value) if known.is_known(value):
                     return self.store.make("aggregate", "count", self.store.make("star"))
             return part
 

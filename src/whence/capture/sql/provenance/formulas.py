@@ -154,7 +154,7 @@ def is_strict(formula: Formula) -> bool:
     return is_small and formula.op in STRICT and any(is_strict(arg) for arg in formula.args if isinstance(arg, Formula))
 
 
-ROW_BOUND: Final = BINDERS | {"name", "up", "aggregate", "window", "src", "inst", "union_column", "unresolved"}
+ROW_BOUND: Final = BINDERS | {"name", "aggregate", "window", "src", "inst", "union_column", "unresolved"}
 """Operations that need the rows of their own query."""
 
 

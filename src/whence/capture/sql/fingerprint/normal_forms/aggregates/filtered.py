@@ -1,14 +1,17 @@
 """Aggregates of some rows: FILTER, CASE, counts and sums of conditions."""
 
+from collections.abc import Callable
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import rejects_null
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, not_null, null_tested
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, not_null, null_tested
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
+_LITERAL: Final = frozenset({"number", "string", "boolean"})
 _FILTERED: Final = frozenset({"sum", "avg", "min", "max", "logicalor", "logicaland"})
 
 
@@ -19,7 +22,7 @@ def make_filtered(store: Formulas, aggregate: Formula, condition: Formula) -> Fo
         case ("count", Formula(op="star")):
             return count_where(store, condition)
         case ("count", Formula() as value) if value.op != "distinct":
-            return store.make("aggregate", "count", make_case(store, [(condition, value)], null))
+            return make_count(store, make_case(store, [(condition, value)], null))
         case (str() as name, "this", Formula() as value) if name in _FILTERED and value.op != "distinct":
             return store.make("aggregate", name, "this", make_case(store, [(condition, value)], null))
         case ("count", Formula(op="distinct") as value) if (only := distinct_value(value)) is not None:
@@ -41,7 +44,9 @@ def count_where(store: Formulas, condition: Formula) -> Formula:
 
 
 def make_count(store: Formulas, value: Formula) -> Formula:
-    """The number of values that are not NULL: which literal a CASE gives does not matter."""
+    """The number of values that are not NULL: which literal a CASE gives does not matter, nor which value that is not
+    NULL.
+    """
     parts = formulas_of(value)
     if value.op == "case" and len(parts) == 3 and parts[2].op == "null" and parts[1].op in ("number", "string"):
         value = store.make("case", parts[0], store.make("number", "1"), parts[2])
@@ -50,13 +55,18 @@ def make_count(store: Formulas, value: Formula) -> Formula:
     if value.op == "case" and len(parts) == 3 and parts[1].op == "null" and parts[2].op in ("number", "string"):
         tested = null_tested(parts[0])
         return store.make("aggregate", "count", value) if tested is None else make_count(store, tested)
+    if value.op == "case" and len(parts) == 3 and parts[2].op == "null" and parts[1].op not in _LITERAL:
+        return count_where(store, connect(store, "and", [parts[0], negate(store, is_null(parts[1]))]))
     return store.make("aggregate", "count", value)
 
 
-def sum_of_some(store: Formulas, value: Formula) -> Formula | None:
-    """`coalesce(sum(x) FILTER (WHERE c), 0)` for the sum of a CASE with ELSE 0 over a group, which has a row."""
+def sum_of_some(store: Formulas, value: Formula, is_known: Callable[[Formula], bool]) -> Formula | None:
+    """`coalesce(sum(x) FILTER (WHERE c), 0)` for the sum of a CASE with ELSE 0 over a group, which has a row.
+
+    `is_known`: whether a value is not NULL in any of the rows.
+    """
     parts = formulas_of(value)
-    if value.op != "case" or len(parts) != 3 or integer_of(parts[2]) != 0 or not is_never_null(parts[1]):
+    if value.op != "case" or len(parts) != 3 or integer_of(parts[2]) != 0 or not is_known(parts[1]):
         return None
     if parts[1] is store.make("number", "1") and store.dialect == "duckdb":
         return store.make("cast", count_where(store, parts[0]), store.make("type", "int128"))

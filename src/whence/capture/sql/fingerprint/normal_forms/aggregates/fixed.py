@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
-from whence.capture.sql.fingerprint.keys import partition_of, tells_zeros_apart, total_of, unique_keys
+from whence.capture.sql.fingerprint.keys import keys_of_filter, partition_of, tells_zeros_apart, total_of, unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
 _ONE_OF: frozenset[str] = frozenset({"min", "max", "anyvalue"})
@@ -49,7 +50,7 @@ class FixedValues:
             and all(
                 self._is_given(self.store.push(one, source), source, conditions, key.is_complete) for one in key.columns
             )
-            for key in unique_keys(rows_of(source))
+            for key in (*unique_keys(rows_of(source)), *keys_of_filter(conditions, source))
         )
 
     def _is_given(self, column: Formula, source: Formula, conditions: Sequence[Formula], is_complete: bool) -> bool:
@@ -100,15 +101,20 @@ def is_unique(store: Formulas, block: Block, columns: Sequence[Formula]) -> bool
 
 
 def needless_keys(store: Formulas, keys: Sequence[Formula]) -> list[Formula]:
-    """The keys that are window functions of a partition that the other keys fix."""
-    rest = [key for key in keys if not _is_window(key)]
+    """The keys that are made of window functions of a partition that the other keys fix."""
+    windows = [key for key in keys if window_columns(key)]
     fixed = FixedValues(store, Block(), ())
-    fixed.keys = frozenset(rest)
-    return [key for key in keys if _is_window(key) and fixed.are_all_of(key)]
+    fixed.keys = frozenset(keys) - frozenset(windows)
+    return [key for key in windows if fixed.are_all_of(key)]
 
 
-def _is_window(key: Formula) -> bool:
-    return key.op == "of" and isinstance(key.args[1], Formula) and key.args[1].op == "window"
+def window_columns(key: Formula) -> frozenset[Formula]:
+    """The columns that a key reads, if they are all window functions; none for another key."""
+    parts = formulas_of(key)
+    if key.op == "of":
+        return frozenset({key}) if parts[1].op == "window" else frozenset()
+    found = [window_columns(part) for part in parts if part.is_open]
+    return frozenset().union(*found) if all(found) else frozenset()
 
 
 def total_of_partition(store: Formulas, key: Formula, keys: frozenset[Formula]) -> Formula | None:

@@ -11,11 +11,10 @@
 - `avg(CASE WHEN c THEN 1 ELSE 0 END)` of at least one row is `count(*) FILTER (WHERE c) / count(*)`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import count_where, distinct_value, make_count
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.fingerprint.normal_forms.conditions.filters import as_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
@@ -31,13 +30,13 @@ _WITHOUT_NULLS: Final = frozenset({"sum", "avg", "min", "max", "logicalor", "log
 class Flags:
     """Writes the values of groups with numbers of rows.
 
-    `has_rows`: each group has a row. `conditions`: what holds in each row.
+    `has_rows`: each group has a row. `is_known`: whether a value is not NULL in any row.
     """
 
-    def __init__(self, store: Formulas, has_rows: bool, conditions: Sequence[Formula]) -> None:
+    def __init__(self, store: Formulas, has_rows: bool, is_known: Callable[[Formula], bool]) -> None:
         self.store = store
         self.has_rows = has_rows
-        self.conditions = conditions
+        self.is_known = is_known
         self._memo: dict[Formula, Formula] = {}
 
     def change(self, value: Formula) -> Formula:
@@ -131,7 +130,7 @@ class Flags:
             case ("eq", *sides) if zero in sides:
                 return self._no_value(value)
             case ("div", Formula(op="aggregate", args=("sum", "this", Formula() as total)), all_rows, *_) if (
-                all_rows is self._all_rows and self.store.dialect == "duckdb" and is_known(self.conditions, total)
+                all_rows is self._all_rows and self.store.dialect == "duckdb" and self.is_known(total)
             ):
                 return self.store.make("aggregate", "avg", "this", total)
             case ("case", Formula(op="eq") as is_empty, Formula(op="null"), Formula(op="aggregate") as average) if (

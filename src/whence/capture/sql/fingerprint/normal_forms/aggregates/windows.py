@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Sequence
 
+from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
+from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
@@ -58,6 +60,9 @@ def make_window(
             if order[0].op == "ordered" and "nulls_first" not in flags:
                 function = store.make("aggregate", "max" if "desc" in flags else "min", "this", value)
                 order, specs = [], []
+    inside = extreme_inside(store, function)
+    if inside is not function:
+        return change_aggregates(store, lambda one: make_window(store, one, keys, order, specs, rest))(inside)
     default = _own_default(function, order)
     if default is not None:
         function = store.make("lag", *function.args[:2])

@@ -47,6 +47,8 @@ def rejects_null(condition: Formula, value: Formula) -> bool:
     if sources != (value,):
         return bool(sources) and all(rejects_null(condition, one) for one in sources)
     parts = formulas_of(condition)
+    if value is condition or (condition.op == "not" and value is parts[0]):
+        return True
     if condition.op in STRICT_CONDITIONS:
         return any(_is_null_with(part, value) for part in parts)
     if condition.op in ("and", "or"):

@@ -12,9 +12,7 @@ from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import (
     TooLargeError,
     results_of,
 )
-from whence.capture.sql.fingerprint.normal_forms.decisions.situations import (
-    Situations,
-)
+from whence.capture.sql.fingerprint.normal_forms.decisions.situations import COMPUTED, Situations
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_sources
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
@@ -23,13 +21,18 @@ from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
 _LONGEST = 60
 """A formula with more parts than this is left as it is."""
-_COMPOSED = frozenset({"case", "coalesce", "or"})
+_COMPOSED = frozenset({"case", "coalesce", "or", "nullsafeneq"})
+_TEXTS = frozenset({"lower", "upper", "trim"})
+_TRUTHS = COMPARISONS | {"and", "or"}
+_DECIDED = frozenset({"case", "coalesce", *_TEXTS, *COMPUTED, *_TRUTHS})
+_MOST_RESULTS = 8
+"""A number that is computed in more ways is left as it is."""
 _TESTS = COMPARISONS | {"and", "or", "not", "is", "nullsafeeq", "nullsafeneq"}
 
 
-def decide_values(store: Formulas, values: Sequence[Formula]) -> list[Formula]:
-    """Values of a complete query, each CASE and default in them in its one form."""
-    written = _Decisions(store)
+def decide_values(store: Formulas, values: Sequence[Formula], known: Sequence[Formula] = ()) -> list[Formula]:
+    """Values of a complete query, each CASE and default in them in its one form. `known`: what its rows satisfy."""
+    written = _Decisions(store, known)
     return [written.rewrite(value) for value in values]
 
 
@@ -42,8 +45,9 @@ def decide_filter(store: Formulas, conditions: Sequence[Formula]) -> list[Formul
 
 
 class _Decisions:
-    def __init__(self, store: Formulas) -> None:
+    def __init__(self, store: Formulas, known: Sequence[Formula] = ()) -> None:
         self.store = store
+        self.known = known
         self._memo: dict[Formula, Formula] = {}
 
     def rewrite(self, formula: Formula) -> Formula:
@@ -58,12 +62,13 @@ class _Decisions:
 
     def _decided(self, formula: Formula) -> Formula | None:
         """A CASE or default of more than one simple test."""
-        if formula.op not in ("case", "coalesce", "lower", "upper", "trim") or not _is_worth(formula):
+        if formula.op not in _DECIDED or not _is_worth(formula):
             return None
         situations = Situations(self.store)
         try:
-            diagram = _settle(situations, situations.value(formula))
-            return _written(situations, diagram, formula)
+            diagram = _settle(situations, _where_known(situations, situations.value(formula), self.known))
+            is_truth = formula.op in _TRUTHS
+            return (_truth(situations, diagram) if is_truth else None) or _written(situations, diagram, formula)
         except TooLargeError:
             return None
 
@@ -96,8 +101,10 @@ def _is_worth(formula: Formula) -> bool:
     if formula.is_volatile or formula.size > _LONGEST:
         return False
     parts = formulas_of(formula)
-    if formula.op == "coalesce" and not any(part.op in ("case", "coalesce", "least", "greatest") for part in parts):
-        return False
+    if formula.op == "coalesce" and not all(part.op in COMPUTED for part in parts):
+        return any(part.op in ("case", "coalesce", "least", "greatest") for part in parts)
+    if formula.op in ("and", "or"):
+        return any(part.op == "is" or _is_composed(part) for part in parts)
     return formula.op in ("case", "coalesce") or any(map(_is_composed, parts))
 
 
@@ -109,14 +116,12 @@ def _is_composed(condition: Formula) -> bool:
     """Whether a condition is made of several tests, or of values that are decided."""
     if condition.op in _COMPOSED:
         return True
-    return condition.op in (*_TESTS, "add", "neg", "lower", "upper", "trim") and any(
-        map(_is_composed, formulas_of(condition))
-    )
+    return condition.op in (*_TESTS, *COMPUTED, *_TEXTS) and any(map(_is_composed, formulas_of(condition)))
 
 
 def _tested_values(condition: Formula) -> set[Formula]:
     """The values that a condition asks for."""
-    if condition.op in _TESTS or condition.op in ("case", "coalesce", "add", "neg", "bag", "lower", "upper", "trim"):
+    if condition.op in _TESTS or condition.op in ("case", "coalesce", "bag", *COMPUTED, *_TEXTS):
         return {one for part in formulas_of(condition) for one in _tested_values(part)}
     return set() if condition.op in ("number", "string", "null", "boolean", "cast") else {condition}
 
@@ -144,8 +149,8 @@ def _settle(situations: Situations, diagram: Diagram) -> Diagram:
             return situations.null if source in null_sources(one) else one
 
         parts[1] = situations.diagrams.combine(missing, parts[1])
-        is_itself = not isinstance(parts[0], Node) and source in null_sources(parts[0])
-        if parts[1] is situations.null and is_itself:
+        is_null_anyway = all(one is situations.null or source in null_sources(one) for one in results_of(parts[0]))
+        if parts[1] is situations.null and is_null_anyway:
             return parts[0]
     return situations.diagrams.node(diagram.variable, diagram.cuts, parts)
 
@@ -153,11 +158,19 @@ def _settle(situations: Situations, diagram: Diagram) -> Diagram:
 def _written(situations: Situations, diagram: Diagram, before: Formula) -> Formula | None:
     """A CASE with one condition for each of its values; None if its type might be another one."""
     results = list(results_of(diagram))
+    if before.op in COMPUTED and len(results) > _MOST_RESULTS:
+        return None
     if not _has_same_type(before, results):
         return None
     last = situations.null if situations.null in results else _of_missing(diagram)
     branches = [(_gives(situations, diagram, one), one) for one in results if one is not last]
     return make_case(situations.store, branches, last)
+
+
+def _truth(situations: Situations, diagram: Diagram) -> Formula | None:
+    """A condition that is true, false and NULL where a diagram is; None if it takes a CASE."""
+    condition = _gives(situations, diagram, situations.true)
+    return condition if situations.condition(condition) == diagram else None
 
 
 def _gives(situations: Situations, diagram: Diagram, result: Formula) -> Formula:

@@ -16,6 +16,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, is_total, null_sources, null_tested
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_whole_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import is_count, is_whole
+from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 NUMBER, DAY, TIMES, TEXT, ORDER, HOLDS = "number", "day", "time", "text", "order", "holds"
@@ -23,6 +24,8 @@ ZERO, ONE = Decimal(0), Decimal(1)
 _EXACT_TEXTS: Final = frozenset({"duckdb", "spark", "databricks", "postgres", "snowflake", "bigquery", "redshift"})
 """Dialects in which two different texts without blanks at their end are never equal."""
 _LIFTED: Final = frozenset({"lower", "upper", "trim"})
+COMPUTED: Final = frozenset({"add", "neg", "mul", "div"})
+"""Operations on numbers that are NULL if a number is."""
 _ARITHMETIC: Final = frozenset({"add", "neg"})
 _COMPUTED: Final[dict[str, Callable[[Any, Any], bool]]] = {"eq": eq, "neq": ne, "lt": lt, "lte": le}
 _SEVERAL: Final = frozenset({"tuple", "any", "all", "some", "row", "struct"})
@@ -69,6 +72,8 @@ class Situations:
         if formula.op in COMPARISONS:
             sides = [self._side(part) for part in parts]
             return self.diagrams.combine(lambda *pair: self._compare(formula.op, *pair), *sides)
+        if formula.op in COMPUTED and any(part.op in ("case", "coalesce", *COMPUTED) for part in parts):
+            return self.diagrams.combine(lambda *values: self._computed(formula, values), *map(self.value, parts))
         if formula.op in _LIFTED and len(parts) == len(formula.args) == 1:
             return self.diagrams.combine(lambda one: self._apply(formula.op, one), self.value(parts[0]))
         return formula
@@ -134,8 +139,11 @@ class Situations:
     def _side(self, value: Formula) -> Diagram:
         """One side of a comparison, where the type of a sum does not matter."""
         if value.op not in _ARITHMETIC:
-            return self.value(value)
+            return self.diagrams.combine(self._without_zero, self.value(value))
         return self.diagrams.combine(lambda *parts: self._add(value.op, parts), *map(self._side, formulas_of(value)))
+
+    def _without_zero(self, value: Formula) -> Formula:
+        return self._add(value.op, formulas_of(value)) if value.op in _ARITHMETIC else value
 
     def _add(self, op: str, parts: Sequence[Formula]) -> Formula:
         zero = self.store.make("number", "0")
@@ -143,6 +151,13 @@ class Situations:
             return self.null
         rest = [part for part in parts if part is not zero]
         return self.store.make(op, *rest) if len(rest) > 1 or (rest and op == "neg") else (rest or [zero])[0]
+
+    def _computed(self, formula: Formula, values: Sequence[Formula]) -> Formula:
+        """A number that is computed from other values."""
+        if self.null in values:
+            return self.null
+        found = dict(zip(formulas_of(formula), values, strict=True))
+        return rebuild(self.store, formula, lambda part: found[part])
 
     def _apply(self, op: str, value: Formula) -> Formula:
         """A function of texts: computed for a literal of plain letters."""

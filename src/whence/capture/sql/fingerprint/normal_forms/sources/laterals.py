@@ -181,4 +181,4 @@ class _FirstRows:
 
     def of(self, rows: Formula, wanted: Sequence[Formula], columns: Sequence[Formula]) -> tuple[Formula, list[Formula]]:
         keys, order = wanted[: -self.width], first_order(self.store, wanted[: -self.width], wanted[-self.width :])
-        return _group(self.store, rows, keys), [first_value(self.store, one, keys, order) for one in columns]
+        return _group(self.store, rows, keys), [first_value(self.store, one, keys, order, rows=rows) for one in columns]

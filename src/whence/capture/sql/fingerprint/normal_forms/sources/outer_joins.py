@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from whence.capture.sql.fingerprint.block import OUTER_VIEW, Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS, implies
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
-from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened, columns_of
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import is_total
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_tested
 from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
@@ -36,7 +36,9 @@ def filter_right_sides(
         (before,) = join.right.sources
         own = [one for one in join.on if instances_of(one) == {before}]
         cross = [one for one in join.on if one not in own]
-        side = _without_implied(store, before, own, cross)
+        others = [part for one in block.outer_joins for part in one.on]
+        has_window = any(one.has_window for one in columns_of(before, [*rest, *block.conditions, *others]))
+        side = _without_implied(store, before, own, cross, is_whole=has_window)
         if side is None:
             continue
         after = store.instance(close(store, side.block, [])[0])
@@ -51,14 +53,14 @@ def filter_right_sides(
 
 
 def _without_implied(
-    store: Formulas, before: Formula, own: Sequence[Formula], cross: Sequence[Formula]
+    store: Formulas, before: Formula, own: Sequence[Formula], cross: Sequence[Formula], *, is_whole: bool
 ) -> Reopened | None:
     """The right side of a LEFT JOIN with its own conditions of ON, and without those that ON asks anyway.
 
-    None if nothing changes.
+    None if nothing changes. `is_whole`: its window functions are computed before these conditions choose rows.
     """
     try:
-        side = Reopened(store, rows_of(before))
+        side = Reopened(store, rows_of(before), is_whole=is_whole)
         opened = change_everywhere(store, lambda part: _opened(side, before, part))
         crossing = [opened(one) for one in cross]
         kept = [one for one in side.block.conditions if not any(implies(other, one) for other in crossing)]

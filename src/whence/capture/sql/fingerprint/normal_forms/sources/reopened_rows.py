@@ -14,13 +14,16 @@ class ForeignSourceError(Exception):
 
 
 class Reopened:
-    """A block whose rows are complete ones. `open` gives their columns over its instances."""
+    """A block whose rows are complete ones. `open` gives their columns over its instances.
 
-    def __init__(self, store: Formulas, rows: Formula) -> None:
+    `is_whole`: the rows remain one source, since they have window functions, which would see the conditions of a block.
+    """
+
+    def __init__(self, store: Formulas, rows: Formula, *, is_whole: bool = False) -> None:
         self.store = store
         self._instances: dict[Formula, Formula] = {}
         self._memo: dict[tuple[Formula, int], Formula] = {}
-        parts = _plain_parts(rows)
+        parts = _plain_parts(rows) if not is_whole else None
         if parts is None:
             self.block = Block([store.instance(rows)])
             return

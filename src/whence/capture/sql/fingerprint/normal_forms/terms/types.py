@@ -98,7 +98,7 @@ def _type_of(value: Formula, rows: Formula | None, depth: int) -> str:
             return _common([type_of(one, rows, depth) for one in values if one.op != "null"])
         case "aggregate" | "window":
             return _of_aggregate(value, parts, rows, depth)
-        case "typed":
+        case "typed" | "grouped":
             return type_of(parts[0], rows, depth)
         case "neg":
             found = type_of(parts[0], rows, depth)

@@ -107,6 +107,8 @@ def _count_others(store: Formulas, value: Formula) -> Formula:
 def minus(store: Formulas, value: Formula) -> Formula:
     """The negative of a value: of each part of a sum."""
     match value.op:
+        case "number" if integer_of(value) == 0:
+            return value
         case "number":
             text = str(value.args[0])
             return store.make("number", text[1:] if text.startswith("-") else f"-{text}")

@@ -2,31 +2,34 @@
 
 from collections.abc import Collection, Sequence
 
+from whence.capture.sql.fingerprint.block import rows_of
 from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import known_window
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known, rejects_null
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
+from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, null_sources, null_tested
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_sources, null_tested
 from whence.capture.sql.fingerprint.normal_forms.values.cases import are_ordered, make_case, opposite_test
 from whence.capture.sql.provenance.formulas import Formula, Formulas
-
-_INSIDE = frozenset({"group", "limit", "sorted", "decorated"})
 
 
 def known_values(
     store: Formulas, conditions: Sequence[Formula], values: Sequence[Formula], sources: Collection[Formula]
 ) -> list[Formula]:
     """The values of rows for which the conditions hold. `sources`: those that are in every row."""
-    known = _Known(store, conditions, frozenset(sources))
+    known = KnownValues(store, conditions, sources)
     return [known.simplify(value) for value in values]
 
 
-class _Known:
-    def __init__(self, store: Formulas, conditions: Sequence[Formula], sources: frozenset[Formula]) -> None:
+class KnownValues:
+    """What is known of values of rows for which conditions hold. `sources`: those that are in every row."""
+
+    def __init__(self, store: Formulas, conditions: Sequence[Formula], sources: Collection[Formula]) -> None:
         self.store = store
         self.conditions = conditions
         self.facts = frozenset(conditions)
-        self.sources = sources
+        self.sources = frozenset(sources)
+        self.columns = KnownColumns()
         self._memo: dict[Formula, Formula] = {}
 
     def is_known(self, value: Formula) -> bool:
@@ -34,21 +37,14 @@ class _Known:
         return all(is_known(self.conditions, one) or self._is_known_inside(one) for one in null_sources(value))
 
     def _is_known_inside(self, value: Formula) -> bool:
-        """Whether the rows of a source have a column without NULL, by the filter that they are behind."""
+        """Whether the rows of a source have a column without NULL."""
         if value.op != "of" or value.args[0] not in self.sources:
             return False
         instance, inside = formulas_of(value)
-        if is_never_null(formulas_of(inside)[0] if inside.args[:1] == ("over",) else inside):
-            return True
-        rows = formulas_of(instance)[0]
-        while rows.op in _INSIDE and not inside.has_aggregate:
-            rows = formulas_of(rows)[0]
-        if rows.op == "union_all" and inside.op == "union_column" and not rows.is_open:
-            pairs = zip(formulas_of(formulas_of(rows)[0]), formulas_of(inside), strict=False)
-            return all(_is_filtered(one, column) for one, column in pairs)
-        return _is_filtered(rows, inside)
+        return self.columns.is_known(rows_of(instance), inside)
 
     def simplify(self, part: Formula) -> Formula:
+        """A value without what says nothing in these rows."""
         if not part.is_open or part.op in ("of", "inst"):
             return part
         found = self._memo.get(part)
@@ -122,13 +118,6 @@ class _Known:
         if all(map(self.is_known, values)):
             return self.store.make(value.op, self.store.make("set", *values))
         return value
-
-
-def _is_filtered(rows: Formula, value: Formula) -> bool:
-    """Whether the filter of rows leaves out those in which a value is NULL."""
-    conditions = formulas_of(formulas_of(rows)[1]) if rows.op == "block" else []
-    known = all(any(rejects_null(one, source) for one in conditions) for source in null_sources(value))
-    return not rows.is_open and known
 
 
 def _is_plain_default(value: Formula) -> bool:
