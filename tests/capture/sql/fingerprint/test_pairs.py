@@ -73,6 +73,9 @@ def test_fifty_queries_that_use_a_column_twice_stay_linear() -> None:
         "select id, sum(a) + max(a) as a, k from q{} group by id, k",
         "select p.id, p.a + q.a as a, p.k from q{0} p join q{0} q on p.id = q.k",
         "select id, a + a as a, k from q{0} union all select id, a, k from q{0}",
+        "select id, a - a as a, k from q{}",
+        "select id, a || a as a, k from q{}",
+        "select id, coalesce(a, k) * coalesce(a, 0) as a, k from q{}",
     )
     for body in bodies:
         sizes = [parts(links, body) for links in (30, 40, 50)]

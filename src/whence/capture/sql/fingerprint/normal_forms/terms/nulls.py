@@ -5,7 +5,7 @@ from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS, formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
-from whence.capture.sql.provenance.formulas import Formula
+from whence.capture.sql.provenance.formulas import PUSHED_SIZE, Formula
 
 _NUMBERINGS: Final = ("rownumber", "rank", "denserank")
 _TOTAL: Final = frozenset({"exists", "nullsafeeq", "nullsafeneq"})
@@ -80,7 +80,9 @@ def not_null(condition: Formula) -> Formula | None:
 
 
 def is_never_null(value: Formula) -> bool:
-    """Whether a value is never NULL, whatever the columns are."""
+    """Whether a value is never NULL, whatever the columns are. A long one may be: nobody looks at all its parts."""
+    if value.size > PUSHED_SIZE:
+        return False
     parts = formulas_of(value)
     if value.op == "coalesce":
         return any(map(is_never_null, parts))

@@ -7,7 +7,7 @@ from math import prod
 
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import count_where
 from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make_date
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import INTEGER, formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import INTEGER, flat_parts, formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_named, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
@@ -115,8 +115,13 @@ def minus(store: Formulas, value: Formula) -> Formula:
         case "neg":
             return formulas_of(value)[0]
         case "add":
-            return store.make("add", *(minus(store, part) for part in formulas_of(value)))
+            return store.make("add", *(_minus_part(store, part) for part in formulas_of(value)))
     return store.make("neg", value)
+
+
+def _minus_part(store: Formulas, part: Formula) -> Formula:
+    """The negative of a part of a sum. A sum in a sum is a long one, which stays as it is."""
+    return store.make("neg", part) if part.op == "add" else minus(store, part)
 
 
 def multiply(store: Formulas, parts: Sequence[Formula]) -> Formula:
@@ -181,8 +186,8 @@ def _has_order(parts: Sequence[Formula]) -> bool:
 
 
 def fold_numbers(store: Formulas, operation: str, parts: Sequence[Formula]) -> Formula:
-    """A sum or a product, flat, with whole numbers in it computed."""
-    flat = [one for part in parts for one in (formulas_of(part) if part.op == operation else (part,))]
+    """A sum or a product, flat unless it is long, with whole numbers in it computed."""
+    flat = flat_parts(operation, parts)
     if len(flat) > 2 and _has_order(flat):
         return reduce(lambda one, other: store.make(operation, one, other), parts)
     numbers = [one for one in map(integer_of, flat) if one is not None]

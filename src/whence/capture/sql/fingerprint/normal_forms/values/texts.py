@@ -3,21 +3,17 @@
 import re
 from collections.abc import Sequence
 
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import flat_parts, formulas_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 
 def make_concat(store: Formulas, parts: Sequence[Formula], skips_null: bool) -> Formula:
     """Texts one after the other. `skips_null`: NULL counts as the empty text; else it makes all of it NULL."""
     name = "concat" if skips_null else "dpipe"
-    flat = _flat(name, parts)
+    flat = flat_parts(name, parts)
     if skips_null or all(map(_is_text, flat)):
-        return store.make("concat", *map(_without_default, _flat("concat", flat)))
+        return store.make("concat", *map(_without_default, flat_parts("concat", flat)))
     return store.make("dpipe", *flat)
-
-
-def _flat(name: str, parts: Sequence[Formula]) -> list[Formula]:
-    return [one for part in parts for one in (formulas_of(part) if part.op == name else (part,))]
 
 
 def _is_text(value: Formula) -> bool:
