@@ -307,13 +307,20 @@ def _gap_line(drawing: _Drawing, gap: Gap, prefix: str, *, last: bool) -> Text:
     glyphs = drawing.style.glyphs
     others = _some([drawing.labels.of(name_of(node)) for node in gap.datasets], 4)
     owner = drawing.labels.of(name_of(gap.owner))
-    upstream = drawing.answer.direction == "upstream"
-    derivation = f"{owner} derives it from {others}" if upstream else f"{owner} derives {others} from it"
-    derivation = derivation if others else f"the job {owner} {'writes' if upstream else 'reads'} it"
+    text = _gap_text(gap, owner, others, upstream=drawing.answer.direction == "upstream")
     line = Text().append(prefix + (glyphs.ends if last else glyphs.branches)[2], style="dim")
-    return line.append("? ", style="bold yellow").append(
-        f"{derivation}; {_unknown_part(gap, upstream)}", style="yellow"
-    )
+    return line.append("? ", style="bold yellow").append(text, style="yellow")
+
+
+def _gap_text(gap: Gap, owner: str, others: str, *, upstream: bool) -> str:
+    """What is not known of a derivation by a job, or of a dataset that declares its own, such as a chart."""
+    if isinstance(name_of(gap.owner), JobName):
+        derivation = f"{owner} derives it from {others}" if upstream else f"{owner} derives {others} from it"
+        derivation = derivation if others else f"the job {owner} {'writes' if upstream else 'reads'} it"
+        return f"{derivation}; {_unknown_part(gap, upstream)}"
+    if not upstream:
+        return f"{owner} is made of it; not all sources are known"
+    return f"it is made of {others}; not all sources are known" if others else "not all of its sources are known"
 
 
 def _unknown_part(gap: Gap, upstream: bool) -> str:

@@ -1,0 +1,80 @@
+"""A chart or feature view that declares its lineage, and says of which columns it does not know the sources."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+
+from fixtures.stores_of_events import apply_bodies
+from whence.cli.answers.local.options import answer_of
+from whence.cli.answers.tree import Style, tree
+from whence.client.answers.graph import Lineage
+from whence.query.answers.values import Question
+from whence.query.lookup.resolve import resolve
+from whence.query.questions.lineage import reach_downstream, reach_upstream
+from whence.query.rendering.listings import lineage_listing
+from whence.store.connection.engine import open_store, reading, sqlite_url
+from whence.store.migrations.migrate import migrate
+from whence.store.snapshots.graph import StoreGraph
+
+Json = dict[str, Any]
+
+AMOUNT = {"type": "DATASET", "namespace": "db", "name": "orders", "field": "amount"}
+LINEAGE = {"fields": {"total": {"inputs": [AMOUNT | {"transformations": [{"type": "DIRECT"}]}]}}}
+
+
+def declaration(chart: str, lineage: Json, **unexplained: str) -> bytes:
+    """The event that declares a chart, with the reasons of columns without a source."""
+    reasons = [{"field": field, "reason": reason} for field, reason in unexplained.items()]
+    fields = [{"name": field} for field in (*lineage.get("fields", ()), *unexplained)]
+    facets = {
+        "schema": {"_producer": "p", "_schemaURL": "u", "fields": fields},
+        "lineage": {"_producer": "p", "_schemaURL": "u", **lineage},
+        "whence_columnEvidence": {"_producer": "p", "_schemaURL": "u", "method": "sql", "unexplained": reasons},
+    }
+    dataset = {"namespace": "bi", "name": chart, "facets": facets}
+    return json.dumps(
+        {"eventTime": "2026-01-01T00:00:00Z", "producer": "p", "schemaURL": "s", "dataset": dataset}
+    ).encode()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Engine]:
+    engine = open_store(sqlite_url(tmp_path / "store.db"))
+    migrate(engine)
+    known = declaration("sales", LINEAGE, secret="not_captured", n="no_source")
+    apply_bodies(engine, [known, declaration("dark", {}, all="not_captured")])
+    yield engine
+    engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ("bi:sales:total", "Complete: 2 nodes, 1 edge, 1 hop."),
+        ("bi:sales:n", "Complete: nothing upstream is known."),
+        ("bi:sales:secret", "? it is made of orders; not all sources are known"),
+        ("bi:dark:all", "? not all of its sources are known"),
+    ],
+)
+def test_upstream_of_a_chart_is_complete_only_if_its_sources_are_known(store: Engine, node: str, expected: str) -> None:
+    assert expected in answer(store, f"datasetField:{node}", "upstream")
+
+
+def test_downstream_says_which_chart_may_show_the_column(store: Engine) -> None:
+    shown = answer(store, "datasetField:db:orders:amount", "downstream")
+    assert "sales.total" in shown
+    assert "? sales is made of it; not all sources are known" in shown
+    assert "Not complete" in shown
+
+
+def answer(store: Engine, node: str, direction: str) -> str:
+    """The answer as a person reads it."""
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        reach = reach_upstream if direction == "upstream" else reach_downstream
+        found = answer_of(lineage_listing(reach(graph, resolve(graph, node), Question())), Lineage)
+    return "\n".join(line.plain for line in tree(found, Style(now=0, width=120)))
