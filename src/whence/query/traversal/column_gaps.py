@@ -2,7 +2,7 @@
 knowing its sources.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from whence.model.graph import Direction, GapRow, Grain, Hop
@@ -47,7 +47,7 @@ def read_gaps(walk: Traversal, nodes: set[int]) -> dict[GapKey, list[int]]:
     if len(rows) > limit:
         walk.stopped_by = walk.stopped_by or "edges"
         walk.unfinished |= {node for nodes in probes.values() for node in nodes}
-    walk.identity.learn((row.other_id, row.other_id) for row, _ in rows if row.other_id)
+    _learn_others(walk, rows)
     gaps: dict[GapKey, list[int]] = {}
     for row, reason in rows[:limit]:
         others = [walk.identity.canonical(row.other_id)] if row.other_id else []
@@ -60,6 +60,7 @@ def _read_rows(walk: Traversal, probes: Sequence[int], most: int) -> list[tuple[
     hop = Hop(walk.spec.direction, walk.spec.grain, walk.spec.question.at)
     rows = [(row, GapReason.INCOMPLETE) for row in walk.graph.incomplete(probes, hop, most)]
     if walk.spec.grain is not Grain.FIELD:
+        _learn_others(walk, rows)
         return [(row, reason) for row, reason in rows if not _is_reached(walk, row)]
     if len(rows) < most:
         datasets = [id_ for id_ in probes if kind_of(id_) is Kind.DATASET]
@@ -67,6 +68,10 @@ def _read_rows(walk: Traversal, probes: Sequence[int], most: int) -> list[tuple[
     if len(rows) < most:
         rows += [(row, GapReason.UNREPORTED) for row in walk.graph.unreported(probes, hop, most)]
     return rows
+
+
+def _learn_others(walk: Traversal, rows: Iterable[tuple[GapRow, GapReason]]) -> None:
+    walk.identity.learn((row.other_id, row.other_id) for row, _ in rows if row.other_id)
 
 
 def _is_reached(walk: Traversal, row: GapRow) -> bool:
