@@ -43,7 +43,7 @@ def run(cache: Path, *words: str) -> str:
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
-    """A user's cache, prepared: as `make .venv/prepared` left it, if it did; with `--long`, always anew."""
+    """A user's cache, prepared: as `make .venv/prepared` left it, if it did; with `--long`, always prepared again."""
     cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(java_home()))

@@ -1,4 +1,4 @@
-"""`whence up` on a machine that sleeps, as a laptop does: it goes on where it was."""
+"""`whence up` on a machine that sleeps, as a laptop does: it continues, with the same processes."""
 
 import logging
 import os

@@ -69,7 +69,7 @@ def test_what_has_no_outcome_is_found_and_nothing_else(filled: Log, tmp_path: Pa
     lost = sorted(random.Random(7).sample(every, 23))
     with opened(sqlite_url(tmp_path / "store.db")) as engine:
         without(filled, lost, engine)
-        # Each question opens the topic anew.
+        # Each question opens the topic again.
         for most in (1, 10, 1_000) if isinstance(filled, SegmentLog) else (40, 1_000):
             assert found(filled, engine, most) == (lost, 200)
 

@@ -22,7 +22,7 @@ def known_values(
 
 
 class KnownValues:
-    """What is known of values of rows for which conditions hold. `sources`: those that are in every row."""
+    """Which values of rows are known, by the conditions that hold for them. `sources`: those that are in every row."""
 
     def __init__(self, store: Formulas, conditions: Sequence[Formula], sources: Collection[Formula]) -> None:
         self.store = store
