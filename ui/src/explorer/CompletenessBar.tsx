@@ -6,6 +6,9 @@ import { words } from "../texts";
 import type { Seen } from "./answers";
 import { MOST_BOXES } from "./canvas/elements";
 
+/** Whether nothing but the depth of the question, which "+" extends, limits an answer. */
+const isWhole = ({ stopped_by }: Seen["extents"][number]): boolean => !stopped_by || stopped_by === "depth";
+
 /** The share of the nodes that the picture shows. */
 const shownOf = ({ picture, trace, extents, noPath }: Seen, explored: Explored): string[] => {
   if (explored.pathTo) return noPath || !extents.length ? [] : [words.explorer.wholePath(extents[0]!.complete)];
@@ -20,7 +23,7 @@ const shownOf = ({ picture, trace, extents, noPath }: Seen, explored: Explored):
   if (more && focus) return [...folded, words.explorer.wholeTraceOf(focus, more)];
   if (more) return [...folded, words.explorer.moreBeyond(more)];
   if (folded.length || traced.length) return [...traced, ...folded];
-  if (!extents.length) return [];
+  if (!extents.length || !extents.every(isWhole)) return [];
   return [explored.shut.length ? words.explorer.partly : words.explorer.complete(shortName(explored.node))];
 };
 

@@ -71,7 +71,7 @@ export const explorer = {
     edges: "stopped at the limit of edges",
     paths: "more paths than shown",
     retention: "history before this was deleted",
-    columns: "not all columns are reported",
+    columns: "the lineage is not fully reported",
     checks: "only checks of the latest runs were read",
     measurements: "only the latest measurements were read",
     changes: "more changes than these",
