@@ -31,6 +31,7 @@ class _Key:
     producer: str
     job: JobName
     facets: tuple[tuple[str, str, bool], ...]
+    is_partial: bool
     sql: tuple[str, str] | None
     inputs: _Sources
     outputs: _Sources
@@ -75,6 +76,7 @@ def _key(event: RunEvent, *, reads_sql: bool) -> _Key | None:
         producer=event.producer,
         job=event.job.name,
         facets=tuple([(facet.key, facet.payload, facet.deleted) for facet in event.job.facets if facet.key != SQL]),
+        is_partial=event.run.partial,
         sql=_masked_query(event) if reads_sql and has_sql(event) else None,
         inputs=_sources(event.inputs),
         outputs=_sources(event.outputs),
