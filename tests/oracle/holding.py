@@ -38,10 +38,14 @@ def known_best(reports: list[set[LineageSet]]) -> Held:
             guess = one[3] in ("parsed", "unreported") and one[1] in elsewhere
             if one[3] != "dropped" and not guess and not (one[3] == "inferred" and one[1] in better):
                 best.add(one)
-    explained = {
-        one[1] for sets in reports for one in sets if one[3] in ("explicit", "columnLineage", "parsed", "inferred")
-    }
+    explained = set().union(*map(_explained_whole, reports))
     return frozenset(one for one in best if not (one[2:4] == ("dataset", "incomplete") and one[1] in explained))
+
+
+def _explained_whole(sets: set[LineageSet]) -> set[Node | None]:
+    """The outputs that one event explains without saying that there is more."""
+    known = {one[1] for one in sets if one[3] in ("explicit", "columnLineage", "parsed", "inferred")}
+    return known - {one[1] for one in sets if one[2:4] == ("dataset", "incomplete")}
 
 
 def _targets(sets: Iterable[LineageSet]) -> set[Node | None]:

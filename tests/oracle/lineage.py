@@ -49,12 +49,8 @@ def job_lineage(
         named = _named(outputs, explicit)
         sets |= {one for output in outputs for one in _unreported(job, output, outputs[output], named, sets, spoken)}
     gaps = {one for output, of in outputs.items() for one in gaps_admitted(job, output, of.incomplete)}
-    explained = {one[0] for one in sets if one[2] in ("explicit", "columnLineage", "parsed", "inferred")}
     if partial:
-        gaps |= {
-            (one, "dataset", "incomplete", frozenset([(job, one, "UNKNOWN", "", "", "")]))
-            for one in outputs.keys() - explained
-        }
+        gaps |= {(one, "dataset", "incomplete", frozenset([(job, one, "UNKNOWN", "", "", "")])) for one in outputs}
     return sets | gaps | _boundary(job, inputs, set(outputs))
 
 

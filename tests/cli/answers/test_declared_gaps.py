@@ -1,4 +1,4 @@
-"""A chart or feature view that declares its lineage, and says of which columns it does not know the sources."""
+"""Charts that declare their lineage, and runs: both say of what they do not know the sources."""
 
 import json
 from collections.abc import Iterator
@@ -41,6 +41,23 @@ def declaration(chart: str, lineage: Json, **unexplained: str) -> bytes:
     ).encode()
 
 
+def loading(**facets: Json) -> bytes:
+    """A run that derives a copy from the column `amount`, with facets of the run."""
+    lineage = {"fields": {"amount": {"inputFields": [{"namespace": "db", "name": "orders", "field": "amount"}]}}}
+    facet = {"columnLineage": {"_producer": "p", "_schemaURL": "u", **lineage}}
+    event = {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-01-01T00:00:00Z",
+        "producer": "p",
+        "schemaURL": "s",
+        "run": {"runId": "01900000-0000-7000-8000-000000000001", "facets": facets},
+        "job": {"namespace": "airflow", "name": "load"},
+        "inputs": [{"namespace": "db", "name": "orders"}],
+        "outputs": [{"namespace": "db", "name": "copy", "facets": facet}],
+    }
+    return json.dumps(event).encode()
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Engine]:
     engine = open_store(sqlite_url(tmp_path / "store.db"))
@@ -69,6 +86,23 @@ def test_downstream_says_which_chart_may_show_the_column(store: Engine) -> None:
     assert "sales.total" in shown
     assert "? sales is made of it; not all sources are known" in shown
     assert "Not complete" in shown
+
+
+@pytest.mark.parametrize("node", ["dataset:db:copy", "datasetField:db:copy:amount"])
+def test_an_error_of_extraction_is_said_beside_columns(store: Engine, node: str) -> None:
+    error = {"_producer": "p", "_schemaURL": "u", "totalTasks": 2, "failedTasks": 1, "errors": []}
+    apply_bodies(store, [loading(extractionError=error)])
+    shown = answer(store, node, "upstream")
+    assert "orders" in shown
+    assert "load" in shown
+    assert "it reports that it does not know all sources" in shown
+    assert "Sources not known" in shown
+
+
+@pytest.mark.parametrize("node", ["dataset:db:copy", "datasetField:db:copy:amount"])
+def test_without_an_error_nothing_is_said(store: Engine, node: str) -> None:
+    apply_bodies(store, [loading()])
+    assert "Complete: " in answer(store, node, "upstream")
 
 
 def answer(store: Engine, node: str, direction: str) -> str:

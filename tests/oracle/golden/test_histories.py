@@ -136,9 +136,21 @@ HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
         [run(1, "COMPLETE", 1, "", "b")],
         ["@j observed 1- sure:"],
     ),
-    "an error beside inputs is about what the run reports": (
-        [partial(run(1, "COMPLETE", 1, "a", "b"))],
-        ["@j observed 1- sure: ~a>b"],
+    "an error beside inputs says that there may be others": (
+        [partial(run(1, "COMPLETE", 1, "a", "b")), run(2, "COMPLETE", 5, "a", "b")],
+        ["@j observed 1-5 sure: !!@j>b ~a>b", "@j observed 5- sure: ~a>b"],
+    ),
+    "an error beside columns says that there may be others": (
+        [partial(run(1, "COMPLETE", 1, "a", AB)), run(2, "COMPLETE", 5, "a", "b")],
+        ["@j observed 1-5 sure: !!@j>b a.k>b.x a>b", "@j observed 5- sure: a.k>b.x ~a>b"],
+    ),
+    "two events with an error make nothing good": (
+        [partial(run(1, "START", 1, "a", "b")), partial(run(1, "COMPLETE", 3, "a", AB))],
+        ["@j observed 3- sure: !!@j>b a.k>b.x a>b"],
+    ),
+    "an error beside inputs is made good by an event that reports more": (
+        [partial(run(1, "START", 1, "a", "b")), run(1, "COMPLETE", 3, "a", AB)],
+        ["@j observed 3- sure: a.k>b.x a>b"],
     ),
     "a failed run that reports an error is not known either, until a good one is": (
         [partial(run(1, "FAIL", 1, "", "b")), run(2, "COMPLETE", 5, "a", "b")],

@@ -1,4 +1,4 @@
-"""Columns that a declared dataset leaves open: any order of arrival gives the oracle's state."""
+"""What producers report that they do not know: any order of arrival gives the oracle's state."""
 
 import json
 from itertools import islice, permutations
@@ -10,7 +10,7 @@ from fixtures.readings_of_events import empty
 from fixtures.stores_of_events import apply_bodies
 from oracle import comparable
 from oracle import dump as oracle_dump
-from oracle.stories import column, dataset_event
+from oracle.stories import column, column_lineage, dataset, dataset_event, history, run
 from whence.store.lifecycle.dump import dump
 
 Json = dict[str, Any]
@@ -24,6 +24,20 @@ def event(at: int, name: str, lineage: Json, **unexplained: str) -> bytes:
     return json.dumps(dataset_event(at, name, facets)).encode()
 
 
+def failed(event: Json) -> Json:
+    """The event, with an error of its extraction."""
+    return {**event, "run": {**event["run"], "facets": {"extractionError": {"totalTasks": 2, "failedTasks": 1}}}}
+
+
+def assert_any_order_gives_the_oracles_state(store: Engine, bodies: list[bytes]) -> None:
+    """Apply the events in some of their orders."""
+    expected = comparable(oracle_dump(bodies))
+    for order in islice(permutations(bodies), 0, None, 17):
+        empty(store)
+        apply_bodies(store, order)
+        assert comparable(dump(store)) == expected
+
+
 def test_declarations_that_differ_in_nothing_else(store: Engine) -> None:
     bodies = [
         event(1, "prod.chart ü", KNOWN, secret="not_captured", n="no_source"),
@@ -32,9 +46,21 @@ def test_declarations_that_differ_in_nothing_else(store: Engine) -> None:
         event(1, "staging.chart", {}, total="not_captured"),
         event(3, "staging.chart", KNOWN, total="not_captured"),
     ]
-    expected = comparable(oracle_dump(bodies))
-    assert sum('"origin":"incomplete"' in line for line in expected) == 3
-    for order in islice(permutations(bodies), 0, None, 17):
-        empty(store)
-        apply_bodies(store, order)
-        assert comparable(dump(store)) == expected
+    assert sum('"origin":"incomplete"' in line for line in oracle_dump(bodies)) == 3
+    assert_any_order_gives_the_oracles_state(store, bodies)
+
+
+def test_runs_that_one_event_makes_good_and_runs_that_none_does(store: Engine) -> None:
+    columns = [dataset("prod/ü", column_lineage(x=["a.k"]))]
+    events = [
+        failed(run(1, "START", 1, "a", "prod/ü")),
+        run(1, "COMPLETE", 3, "a", columns),
+        failed(run(2, "START", 5, "", "prod/ü")),
+        failed(run(2, "COMPLETE", 7, "a", columns)),
+        failed(run(3, "RUNNING", 8, "a", "staging/ü")),
+    ]
+    assert history(events) == [
+        "@j observed 3-7 sure: a.k>prod/ü.x a>prod/ü",
+        "@j observed 7- sure: !!@j>prod/ü a.k>prod/ü.x a>prod/ü",
+    ]
+    assert_any_order_gives_the_oracles_state(store, [json.dumps(one).encode() for one in events])

@@ -54,7 +54,7 @@ def _output_sets(
     if inputs:
         yield from find_unreported_sets(event.job.name, reported_sets, outputs, parsed)
     is_partial = isinstance(event, RunEvent) and event.run.partial
-    yield from find_incomplete_sets(event.job.name, reported_sets, outputs, is_partial=is_partial)
+    yield from find_incomplete_sets(event.job.name, outputs, is_partial=is_partial)
 
 
 def _sets_of_output(

@@ -9,16 +9,15 @@ from whence.openlineage.lineage_sets.unreported_columns import Output
 
 
 def find_incomplete_sets(
-    job: JobName, sets: Iterable[LineageSet], outputs: Mapping[DatasetName, Output], *, is_partial: bool
+    job: JobName, outputs: Mapping[DatasetName, Output], *, is_partial: bool
 ) -> Iterator[LineageSet]:
     """The incomplete lineage of an event's outputs (state.md, "Incomplete lineage").
 
-    `sets` is the lineage that the event has of its outputs. `is_partial`: it reports that its lineage is incomplete.
+    `is_partial`: the event reports that its lineage is incomplete.
     """
-    explained = {lineage_set.output for lineage_set in sets}
     for name, output in outputs.items():
         yield from incomplete_columns_set(job, name, output.incomplete)
-        if is_partial and name not in explained:
+        if is_partial:
             yield make_lineage_set(name, Level.DATASET, Origin.INCOMPLETE, [Edge(source=job, target=name)])
 
 

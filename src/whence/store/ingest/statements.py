@@ -162,7 +162,7 @@ def _best_origins(reported: Iterable[Version]) -> Version:
     """The sets without parsed and inferred ones for outputs that another event of the run reports."""
     versions = list(reported)
     better = {held.output_id for held in chain(*versions) if held.origin in _REPORTED}
-    explained = {held.output_id for held in chain(*versions) if held.origin in _EXPLAINING}
+    explained = {output for version in versions for output in _explained_whole(version)}
     kept = {
         held
         for version in versions
@@ -181,6 +181,14 @@ def _without_worse_guesses(sets: Version, better: AbstractSet[int]) -> Iterator[
         is_worse = held.origin in _GUESSED and held.output_id in better - own
         if not is_worse and not (held.origin == Origin.INFERRED and held.output_id in better):
             yield held
+
+
+def _explained_whole(sets: Version) -> Iterator[int]:
+    """The outputs of which one event has lineage, and does not report that there is more."""
+    incomplete = {held.output_id for held in sets if _is_incomplete_output(held)}
+    for held in sets:
+        if held.output_id and held.origin in _EXPLAINING and held.output_id not in incomplete:
+            yield held.output_id
 
 
 def _is_incomplete_output(held: HeldSet) -> bool:
