@@ -103,7 +103,7 @@ export const useSeen = (one: Explored): Seen => {
         path: paths.answer?.data,
       }),
       extents: answers.flatMap((answer) => answer.answer?.completeness ?? []),
-      gaps: focused.flatMap((address) => at.get(address)?.data.gaps ?? []),
+      gaps: [...at.values()].flatMap((one) => one?.data.gaps ?? []),
       trace: at.get(focused[0] ?? "")?.completeness ?? undefined,
       since: one.versus && !onPath ? compared(answeredHops, one.versus) : undefined,
     };
