@@ -7,6 +7,7 @@ from whence.capture.dbt.artifacts.connection import Warehouse
 from whence.capture.dbt.artifacts.ephemeral import PREFIX
 from whence.capture.dbt.artifacts.files import read_project
 from whence.capture.dbt.code import project_code
+from whence.capture.sql.fingerprint.projects.evaluation import Readings
 from whence.capture.sql.fingerprint.projects.versions import compare_projects
 
 WAREHOUSE = Warehouse("duckdb://shop.db", "duckdb")
@@ -14,7 +15,7 @@ WAREHOUSE = Warehouse("duckdb://shop.db", "duckdb")
 
 def test_each_model_of_a_real_project_is_equal_to_itself_and_an_edit_of_it_is_found(target: Path) -> None:
     built = read_project(target)
-    base = project_code(built, WAREHOUSE)
+    base, readings = project_code(built, WAREHOUSE), Readings()
     assert compare_projects(base, project_code(built, WAREHOUSE)) == ()
     models = [one for one in built.nodes.values() if one.kind == "model" and one.language == "sql" and one.sql]
     models = [one for one in models if PREFIX not in one.sql]  # their text has that of other models in it
@@ -27,6 +28,8 @@ def test_each_model_of_a_real_project_is_equal_to_itself_and_an_edit_of_it_is_fo
                 f"select * from (\n{model.sql}\n) as w limit 1",
             )
         )
-        assert [one for one in compare_projects(base, wrapped) if not one.kind.is_harmless] == [], model.unique_id
-        found = [one for one in compare_projects(base, cut) if not one.kind.is_harmless and not one.inherited]
+        assert [one for one in compare_projects(base, wrapped, readings) if not one.kind.is_harmless] == [], (
+            model.unique_id
+        )
+        found = [one for one in compare_projects(base, cut, readings) if not one.kind.is_harmless and not one.inherited]
         assert [one.file for one in found] == [model.path]
