@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import zipapp
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,9 @@ JOBS = {
     "terminated": "import os, signal; os.kill(os.getpid(), signal.SIGTERM)",
     "hooked": "import frames\nprint(frames.read('bad'))",
     "imports": "import beside, os\nprint(beside.NAME, os.path.basename(__file__))",
+    "where": "import sys\nprint(sys.argv, sys.path[0], __file__, __package__, __spec__, __cached__, sorted(globals()))",
+    "annotated": "def load(day: int): ...\nprint(load.__annotations__)",
+    "continues": "import threading\nNAME = 1\nthreading.Timer(0.2, lambda: print(__import__('__main__').NAME)).start()",
 }
 
 
@@ -82,12 +86,16 @@ def collector() -> Iterator[Collector]:
         yield made
 
 
-def run(folder: Path, url: str, *command: str, library: bool = True) -> "subprocess.CompletedProcess[str]":
+def run(
+    folder: Path, url: str, *command: str, library: bool = True, stdin: str = ""
+) -> "subprocess.CompletedProcess[str]":
     paths = [str(folder / "lib"), *([str(SOURCE)] if library else [])]
     names = {"PYTHONPATH": os.pathsep.join(paths), "WHENCE_URL": url, "WHENCE_OUTBOX": str(folder / "outbox")}
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     environment = {**kept, **names, "OPENLINEAGE_NAMESPACE": "shop"}
-    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, env=environment, cwd=folder, input=stdin, capture_output=True, text=True, check=False
+    )
 
 
 def plain(folder: Path, job: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -163,6 +171,83 @@ def test_the_stack_of_a_command_arrives_on_its_run(folder: Path, collector: Coll
     assert "in load" in messages[-1]["stackTrace"]
 
 
+PROGRAMS = {
+    "relative path": ["./lib/../where.py", "a"],
+    "link": ["links/where.py"],
+    "link beside others": ["links/imports.py"],
+    "folder": ["packed", "a"],
+    "archive": ["packed.pyz"],
+    "module": ["-um", "beside"],
+    "module of a package": ["-m", "jobs.load", "a"],
+    "missing module": ["-m", "nowhere"],
+    "code": ["-uc", "import sys; print(sys.argv, sys.path[0], __name__)", "a"],
+    "code that fails": ["-c", "1 / 0"],
+    "stdin": ["-", "a"],
+    "stdin without arguments": [],
+    "isolated": ["-I", "where.py"],
+    "option in one word": ["-Werror", "-X", "dev", "where.py"],
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_sees_and_prints_the_same_as_without(folder: Path, collector: Collector, program: str) -> None:
+    (folder / "links").mkdir()
+    (folder / "links" / "where.py").symlink_to(folder / "where.py")
+    (folder / "links" / "imports.py").symlink_to(folder / "imports.py")
+    for package, module in (("packed", "__main__"), ("jobs", "load")):
+        (folder / package).mkdir()
+        (folder / package / f"{module}.py").write_text("import sys\nprint(sys.argv, sys.path[0], __file__)")
+    zipapp.create_archive(folder / "packed", folder / "packed.pyz")
+    code = (folder / "annotated.py").read_text() + "\nimport sys; print(sys.argv, sys.path[0], sorted(globals()))"
+    command = [sys.executable, *PROGRAMS[program]]
+    before = run(folder, collector.url, *command, stdin=code)
+    after = run(folder, collector.url, sys.executable, "-c", RUN, *command, stdin=code)
+    assert (after.returncode, after.stdout, after.stderr) == (before.returncode, before.stdout, before.stderr)
+    assert collector.events[0]["eventType"] == "START"
+
+
+@pytest.mark.parametrize("command", [["-c", "import frames; frames.read('/data/a.csv')"], ["-"]])
+def test_what_code_without_a_file_reads_is_seen(folder: Path, collector: Collector, command: list[str]) -> None:
+    run(folder, collector.url, sys.executable, "-c", RUN, sys.executable, *command, stdin=JOBS["ok"])
+    (read,) = [one for one in collector.events if one["job"]["name"] == "read"]
+    assert read["inputs"][0]["name"] == "/data/a.csv"
+
+
+def test_two_modules_of_a_package_are_two_jobs(folder: Path, collector: Collector) -> None:
+    (folder / "jobs").mkdir()
+    (folder / "jobs" / "load.py").write_text("")
+    run(folder, collector.url, sys.executable, "-c", RUN, sys.executable, "-m", "jobs.load")
+    assert {one["job"]["name"] for one in collector.events} == {"jobs.load"}
+
+
+WORKERS = """
+import multiprocessing, sys
+import frames
+if __name__ == "__main__":
+    if sys.argv[1] == "loky":
+        from joblib import Parallel, delayed
+        print(Parallel(2)(delayed(frames.read)(one) for one in ["/data/a.csv", "/data/b.csv"]))
+    else:
+        with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
+            print(pool.map(frames.read, ["/data/a.csv", "/data/b.csv"]))
+            pool.close()
+            pool.join()
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver", "loky"])
+def test_workers_are_captured_however_they_start(folder: Path, collector: Collector, method: str) -> None:
+    (folder / "workers.py").write_text(WORKERS)
+    command = [sys.executable, "workers.py", method]
+    before = run(folder, collector.url, *command)
+    after = run(folder, collector.url, sys.executable, "-c", RUN, *command)
+    assert (after.returncode, after.stdout, after.stderr) == (before.returncode, before.stdout, before.stderr)
+    reads = [one for one in collector.events if one["job"]["name"] == "read"]
+    assert sorted(one["inputs"][0]["name"] for one in reads) == ["/data/a.csv", "/data/b.csv"]
+    (whole,) = {one["run"]["runId"] for one in collector.events if one["job"]["name"] == "workers"}
+    assert {one["run"]["facets"]["parent"]["run"]["runId"] for one in reads} == {whole}
+
+
 @pytest.mark.parametrize("command", [["sh", "-c", "echo out; exit 4"], ["true"]])
 def test_a_command_that_is_no_python(folder: Path, collector: Collector, command: list[str]) -> None:
     done = run(folder, collector.url, sys.executable, "-c", RUN, *command)
@@ -172,7 +257,7 @@ def test_a_command_that_is_no_python(folder: Path, collector: Collector, command
 
 def test_a_python_without_the_client_runs_the_script_as_it_is(folder: Path) -> None:
     command = traced([sys.executable, "-S", "imports.py"])
-    assert "--joined" in command
+    assert command != [sys.executable, "-S", "imports.py"]
     done = run(folder, "http://127.0.0.1:9", *command, library=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "beside imports.py\n", "")
 
@@ -183,10 +268,15 @@ def test_a_python_without_the_client_runs_the_script_as_it_is(folder: Path) -> N
         (["python", "a.py"], True),
         (["/usr/bin/python3.12", "-W", "error", "-X", "dev", "-u", "a.py", "-m"], True),
         (["python3", "-m", "jobs.load"], True),
-        (["python", "-c", "pass"], False),
-        (["python", "-"], False),
-        (["python"], False),
+        (["python", "-uIm", "jobs.load"], True),
+        (["python", "-mjobs.load"], True),
+        (["python", "-c", "pass"], True),
+        (["python", "-"], True),
+        (["python"], True),
         (["python", "-V"], False),
+        (["python", "-c"], False),
+        (["python", "-i", "a.py"], False),
+        (["python", "--help"], False),
         (["dbt", "build"], False),
         (["ipython", "a.py"], False),
     ],

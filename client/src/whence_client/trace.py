@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import runpy
 import signal
 import sys
 from collections.abc import Sequence
@@ -20,6 +19,8 @@ from whence_client.events.runs import RUNNING, run_event
 from whence_client.runs.active import enter, leave
 from whence_client.runs.code import CodeLocation
 from whence_client.runs.end_state import error_facets, state_of
+from whence_client.runs.program import run_program
+from whence_client.runs.python_command import PythonCommand
 from whence_client.runs.run import CAPTURE, Run
 
 USAGE = (
@@ -30,20 +31,19 @@ USAGE = (
 def main(arguments: Sequence[str]) -> None:
     """Run the program in the arguments, then end the process as it would have ended."""
     options, target = _parse(list(arguments))
-    if not target:
+    if not target or target == ["-m"]:
         sys.stderr.write(f"{USAGE}\n")
         raise SystemExit(2)
-    if target[0] != "-m" and not os.path.exists(target[0]):
+    python = PythonCommand(sys.executable, (), tuple(target))
+    if python.script and not os.path.exists(python.script):
         message = os.strerror(errno.ENOENT)
-        sys.stderr.write(f"{sys.executable}: can't open file {os.path.abspath(target[0])!r}: [Errno 2] {message}\n")
+        sys.stderr.write(f"{sys.executable}: can't open file {os.path.abspath(python.script)!r}: [Errno 2] {message}\n")
         raise SystemExit(2)
     install_on_import()
-    module = target[1] if target[0] == "-m" and len(target) > 1 else ""
-    name = module or os.path.splitext(os.path.basename(target[0]))[0]
     run: Run | _Joined | None = _joined_run() if "--joined" in options else None
     if run is None:
-        location = CodeLocation("" if module else target[0], 1)
-        run = Run(options.get("--job") or name, namespace=options.get("--namespace", ""), location=location)
+        job = options.get("--job") or python.title or "python"
+        run = Run(job, namespace=options.get("--namespace", ""), location=CodeLocation(python.script, 1))
     error = _run_target(run, target)
     if error is not None:
         _end_like(error)
@@ -80,7 +80,7 @@ def _joined_run() -> _Joined | None:
 def _run_target(run: Any, target: list[str]) -> BaseException | None:
     try:
         with run:
-            _execute(target)
+            run_program(target)
     except BaseException as error:
         if isinstance(run, _Joined):
             run.report(error)
@@ -88,17 +88,6 @@ def _run_target(run: Any, target: list[str]) -> BaseException | None:
     if isinstance(run, _Joined):
         run.report(None)
     return None
-
-
-def _execute(target: list[str]) -> None:
-    if target[0] == "-m":
-        sys.argv = target[1:]
-        sys.path[0] = os.getcwd()
-        runpy.run_module(target[1], run_name="__main__", alter_sys=True)
-        return
-    sys.argv = target
-    sys.path[0] = os.path.dirname(os.path.abspath(target[0]))
-    runpy.run_path(os.path.abspath(target[0]), run_name="__main__")
 
 
 def _end_like(error: BaseException) -> None:

@@ -111,6 +111,25 @@ def test_a_few_files_are_each_a_dataset(way: str, lazy: bool, session: Kept, tmp
     assert describe(session.events[0]) == "v <- a.v b.v"
 
 
+@pytest.mark.parametrize(
+    ("condition", "deciding"),
+    [
+        (pl.col("region") == "north", ["region"]),
+        (pl.col("region").is_in(["north", "south"]) & (pl.col("amount") > 3), ["amount", "region"]),
+    ],
+)
+def test_a_filter_by_a_column_of_folders_decides_on_the_rows(
+    condition: pl.Expr, deciding: list[str], session: Kept, folder: Path, tmp_path: Path
+) -> None:
+    pl.read_parquet(folder / "orders.parquet").drop_nulls().write_parquet(tmp_path / "parts", partition_by="region")
+    session.events.clear()
+    parts = pl.scan_parquet(tmp_path / "parts", hive_partitioning=True)
+    parts.filter(condition).select("id").sink_parquet(tmp_path / "out.parquet")
+    (event,) = session.events
+    rows = " ".join(f"parts.{name}:FILTER" for name in deciding)
+    assert describe(event) == f"id <- parts.id\n* <- {rows}"
+
+
 def test_frames_that_are_gone_lend_nobody_their_lineage(session: Kept, folder: Path, tmp_path: Path) -> None:
     for _ in range(50):
         frame = pl.read_parquet(folder / "orders.parquet").select("id", "amount")

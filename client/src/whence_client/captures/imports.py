@@ -12,6 +12,8 @@ from typing import Any, Callable
 from whence_client.captures.contract import Undo
 from whence_client.captures.registry import install_points, points_by_module
 from whence_client.captures.session import Session, process_session
+from whence_client.captures.workers import MODULES as WORKER_MODULES
+from whence_client.captures.workers import prepare_workers
 
 
 def install_on_import(session: Session | None = None) -> Undo:
@@ -26,7 +28,24 @@ def install_on_import(session: Session | None = None) -> Undo:
         with chosen.guard("imports")(name):
             install_points(points[name], chosen, _importer())
 
-    return _call_after(_Finder(frozenset(points), install, installs=True))
+    undone = [_call_after(_Finder(frozenset(points), install, installs=True)), _prepare_workers(chosen)]
+    return lambda: _run_all(undone)
+
+
+def _prepare_workers(session: Session) -> Undo:
+    undone: list[Undo] = []
+
+    def prepare(name: str) -> None:
+        with session.guard("workers")(name):
+            undone.append(prepare_workers(name))
+
+    undone.append(_call_after(_Finder(frozenset(WORKER_MODULES), prepare)))
+    return lambda: _run_all(undone)
+
+
+def _run_all(undone: list[Undo]) -> None:
+    while undone:
+        undone.pop()()
 
 
 def _importer() -> str:

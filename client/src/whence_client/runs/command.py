@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -16,28 +15,23 @@ from whence_client.events.facets import own_facet
 from whence_client.process.parent import child_environment
 from whence_client.runs.code import CodeLocation
 from whence_client.runs.end_state import ReportedError
+from whence_client.runs.python_command import parse_python_command
 from whence_client.runs.run import Run
 
-_PYTHON = re.compile(r"python(\d+(\.\d+)?)?(\.exe)?")
-_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 _BOOTSTRAP = """
 import sys
 try:
     from whence_client.trace import main
 except ImportError:
-    import runpy
-    arguments = sys.argv[2:]
-    sys.argv = arguments[1:] if arguments[0] == "-m" else arguments
-    if arguments[0] == "-m":
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    else:
-        import os
-        sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
-        runpy.run_path(os.path.abspath(arguments[0]), run_name="__main__")
+    import os
+    os.execv(sys.executable, [sys.executable] + sys.argv[2:])
 else:
-    main(sys.argv[1:])
+    main(["--joined", "--"] + sys.argv[2 + int(sys.argv[1]):])
 """
-"""Runs the script with captures, or as it is where the Python has no whence-client."""
+"""Runs the program with captures, or as it is where the Python has no whence-client.
+
+Its arguments are the number of Python's options, these options, and the program.
+"""
 
 
 def run_command(command: Sequence[str], *, job: str = "", namespace: str = "", session: Session | None = None) -> int:
@@ -62,17 +56,12 @@ def run_command(command: Sequence[str], *, job: str = "", namespace: str = "", s
 
 
 def traced(command: Sequence[str]) -> list[str]:
-    """The command, with captures if it is a Python script or module: `whence_client.trace` runs it."""
-    arguments = list(command)
-    if not _PYTHON.fullmatch(os.path.basename(arguments[0])):
-        return arguments
-    index = 1
-    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] not in ("-m", "-c", "-"):
-        index += 2 if arguments[index] in _WITH_VALUE else 1
-    rest = arguments[index:]
-    if not rest or rest[0] in ("-c", "-"):
-        return arguments
-    return [*arguments[:index], "-c", _BOOTSTRAP, "--joined", *rest]
+    """The command, with captures if it is a Python program: `whence_client.trace` runs it."""
+    python = parse_python_command(command)
+    if python is None or (python.is_stdin and sys.stdin is not None and sys.stdin.isatty()):
+        return list(command)
+    options = python.options
+    return [python.interpreter, *options, "-c", _BOOTSTRAP, str(len(options)), *options, *python.target]
 
 
 def _ending(code: int, *, is_traced: bool) -> BaseException | None:
@@ -102,22 +91,14 @@ def _wait(process: subprocess.Popen[Any]) -> int:
 
 
 def _title(command: Sequence[str]) -> str:
-    location = _script(command)
-    return os.path.splitext(os.path.basename(location))[0] if location else os.path.basename(command[0])
+    python = parse_python_command(command)
+    return (python.title if python else "") or os.path.basename(command[0])
 
 
 def _location(command: Sequence[str]) -> CodeLocation | None:
-    script = _script(command)
-    return CodeLocation(script, 1) if script and os.path.isfile(script) else None
-
-
-def _script(command: Sequence[str]) -> str:
-    """The script or module of a Python command; else empty."""
-    found = traced(command)
-    if found == list(command):
-        return ""
-    rest = found[found.index("--joined") + 1 :]
-    return rest[1] if rest[0] == "-m" else rest[0]
+    python = parse_python_command(command)
+    is_file = python is not None and os.path.isfile(python.script)
+    return CodeLocation(python.script, 1) if python and is_file else None
 
 
 def main() -> None:

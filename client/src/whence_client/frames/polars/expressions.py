@@ -49,6 +49,7 @@ class Scope:
     nodes: Any
     text: Callable[[], str]
     find_series: Callable[[Any], Column | None] = lambda series: None
+    find_list: Callable[[list[Any]], Column | None] = lambda values: None
 
     def column(self, name: str) -> Column:
         """A column by name."""
@@ -121,6 +122,20 @@ def _unescape_all(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(_unescape(name) for name in names))
 
 
+def selected_by(text: str, path: str) -> list[str]:
+    """The columns in the condition of the scan of a file, in the text of an optimised plan.
+
+    >>> selected_by('Parquet SCAN [/h/day=1/0.parquet]\\nSELECTION: col("day") == 1', "/h/day=1/0.parquet")
+    ['day']
+    """
+    columns: list[str] = []
+    for scan in text.split(" SCAN [")[1:]:
+        conditions = (line.partition("SELECTION:")[2] for line in scan.splitlines())
+        if re.match(re.escape(path) + r"[,\]]", scan):
+            columns += [root for one in conditions for root in _COLUMN.findall(one)]
+    return _unescape_all(columns)
+
+
 def _expressions(text: str) -> Iterator[str]:
     """The items of all bracketed lists of a text that are not within another item."""
     for line in text.splitlines():
@@ -171,6 +186,8 @@ def _alias(node: Any, scope: Scope) -> Column:
 
 
 def _literal(node: Any, scope: Scope) -> Column:
+    if isinstance(node.value, list):
+        return scope.find_list(node.value) or EMPTY
     if type(node.value).__name__ != "PySeries":
         return EMPTY
     return scope.find_series(node.value) or unknown(LEFT_THE_ENGINE)

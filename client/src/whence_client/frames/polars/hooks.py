@@ -21,6 +21,7 @@ from whence_client.frames.frames import FrameLineage, join_rows, read_frames, un
 from whence_client.frames.handover import adopt_values
 from whence_client.frames.memory import memory_of
 from whence_client.frames.polars import eager
+from whence_client.frames.polars.list_literals import ListLiterals
 from whence_client.frames.polars.plan import Plan, find_sink, read_plan, written_schema
 from whence_client.frames.writes import FrameWrite, describe_write, write_event
 from whence_client.lineage.columns import FILTER, LEFT_THE_ENGINE, NOT_CAPTURED, Dataset, merge
@@ -69,6 +70,7 @@ class _Hooks:
         self._memory = memory_of(session)
         self._patches = Patches(session.guard(capture.name))
         self._sources: dict[tuple[str, str], None] = {}
+        self._lists = ListLiterals()
         self._depth: ContextVar[int] = ContextVar("whence_polars_writes", default=0)
 
     def install(self) -> Undo:
@@ -84,6 +86,8 @@ class _Hooks:
         for name in ("from_pandas", "from_arrow"):
             observe(polars, name, self._on_import)
         observe(polars.Series, "__init__", self._on_values)
+        for name in ("replace", "replace_strict"):
+            observe(polars.Expr, name, self._on_replacement)
         self._patches.replace(polars, "concat", self._wrap_concat)
         for name in ("to_pandas", "to_numpy", "to_arrow"):
             observe(polars.DataFrame, name, self._on_export)
@@ -247,6 +251,13 @@ class _Hooks:
             lineage = replace(found, columns={args[0].name: merge(found.columns.values())})
             self._memory.remember(args[0], lineage, lambda: [args[0]])
 
+    def _on_replacement(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Values are replaced by those of series, which the plan has as lists."""
+        for one in (*args[1:], *named.values()):
+            if isinstance(one, self._polars.Series):
+                lineage = self._known(one)
+                self._lists.remember(one, lineage.rows.decide(merge(lineage.columns.values())))
+
     def _on_part(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Rows or columns of a frame, under their names."""
         source = self._memory.find(args[0])
@@ -296,6 +307,7 @@ class _Hooks:
             self._name_paths,
             lambda inner: self._find(polars.DataFrame._from_pydf(inner)),
             lambda inner: self._memory.find_by_buffers(lambda: [polars.Series._from_pyseries(inner)]),
+            self._lists.find,
         )
 
     def _find(self, frame: Any) -> FrameLineage | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable
 
 from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, read_frames, unknown_frame
-from whence_client.frames.polars.expressions import Scope, read_named
+from whence_client.frames.polars.expressions import Scope, read_named, selected_by
 from whence_client.lineage.columns import (
     EMPTY,
     FILTER,
@@ -36,17 +36,23 @@ from whence_client.lineage.rows import Rows, rows_by
 
 @dataclass
 class Plan:
-    """A plan that is being read. `name_paths` names files, `find_frame` and `find_series` know what is in memory."""
+    """A plan that is being read. `name_paths` names files, the other functions know what is in memory."""
 
     frame: Any
     name_paths: Callable[[list[str]], tuple[Dataset, ...]]
     find_frame: Callable[[Any], FrameLineage | None]
     find_series: Callable[[Any], FrameLineage | None]
+    find_list: Callable[[list[Any]], Column | None] = lambda values: None
     nodes: Any = None
     _read: dict[int, FrameLineage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.nodes = self.frame._ldf.visit()
+
+    @functools.cached_property
+    def optimized_text(self) -> str:
+        """The plan in words, as polars executes it."""
+        return str(self.frame.explain())
 
     @functools.cached_property
     def text(self) -> str:
@@ -58,7 +64,7 @@ class Plan:
         columns: dict[str, Column] = {}
         for one in reversed(frames):
             columns.update(one.columns)
-        return Scope(columns, self.nodes, lambda: self.text, self._series_column)
+        return Scope(columns, self.nodes, lambda: self.text, self._series_column, self.find_list)
 
     def _series_column(self, series: Any) -> Column | None:
         found = self.find_series(series)
@@ -127,7 +133,15 @@ def _scan(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
     datasets = plan.name_paths([str(path) for path in node.paths])
     frame = read_frames(datasets, [name for name in names if name not in made])
     frame = FrameLineage({**frame.columns, **dict.fromkeys(made, EMPTY)}, inputs=frame.inputs)
-    return frame.with_rows(_predicate(node.predicate, frame, plan))
+    return frame.with_rows(_predicate(node.predicate, frame, plan)).with_rows(_partitions(node, frame, plan))
+
+
+def _partitions(node: Any, frame: FrameLineage, plan: Plan) -> Rows:
+    """A filter that chose folders of a partitioned dataset: only the plan's text still has it."""
+    if getattr(node, "hive_parts", None) is None or not node.paths:
+        return Rows()
+    chosen = selected_by(plan.optimized_text, str(node.paths[0]))
+    return rows_by((frame.columns.get(name) or unknown(NOT_CAPTURED) for name in chosen), FILTER)
 
 
 def _row_index(node: Any) -> str:

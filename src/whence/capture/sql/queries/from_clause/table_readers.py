@@ -1,5 +1,6 @@
 """Functions in FROM that read a file, or a table named by an argument: each is a dataset of its own."""
 
+from functools import reduce
 from typing import Final
 
 from whence.capture.sql.dialects.functions import words
@@ -8,6 +9,7 @@ from whence.capture.sql.names.names import parse_name_parts
 from whence.capture.sql.provenance.confidence import SINGLE
 from whence.capture.sql.provenance.flows import IDENTITY, Flow
 from whence.capture.sql.provenance.relations import STAR, Output, Relation, base_relation
+from whence.capture.sql.provenance.unions import merge_by_name, merge_rows_and_reads
 from whence.capture.sql.queries.reading import Reading
 from whence.capture.sql.syntax import classes as c
 from whence.capture.sql.syntax import tree
@@ -48,7 +50,7 @@ def read_source(reading: Reading, node: tree.Node) -> Relation | None:
     """The files or the table that a function reads. Returns None if it has no such argument."""
     name, arguments = _call(node)
     if name in _PATHS | _CLUSTER_PATHS:
-        return _files(reading, arguments[name in _CLUSTER_PATHS :][:1])
+        return _files(reading, arguments[name in _CLUSTER_PATHS :])
     if name in _NAMES and arguments and isinstance(arguments[0], c.Literal):
         return _table_relation(reading, Table(parse_name_parts(reading.dialect, tree.text_of(arguments[0])[0])))
     if name in _NAME_POSITIONS:
@@ -67,12 +69,29 @@ def _call(node: tree.Node) -> tuple[str, list[tree.Node]]:
 
 
 def _files(reading: Reading, arguments: list[tree.Node]) -> Relation | None:
-    path_nodes = tree.items(arguments[0]) if arguments and isinstance(arguments[0], c.Array | c.Tuple) else arguments
+    first, options = arguments[:1], arguments[1:]
+    path_nodes = tree.items(first[0]) if first and isinstance(first[0], c.Array | c.Tuple) else first
     paths = [Table((tree.text_of(item)[0],)) for item in path_nodes if isinstance(item, c.Literal)]
     if len(paths) == 1:
         return _table_relation(reading, paths[0])
+    if any(map(_is_union_by_name, options)):
+        relations = [_table_relation(reading, path) for path in paths]
+        if relations and not any(relation.stars for relation in relations):
+            return reduce(_union_by_name, relations)
     flow: Flow = {reading.home(path).leaf(STAR, *SINGLE): IDENTITY for path in paths}
     return Relation([Output(STAR, flow)], reads=frozenset(paths)) if paths else None
+
+
+def _union_by_name(left: Relation, right: Relation) -> Relation:
+    return Relation(merge_by_name(left.outputs, right.outputs), *merge_rows_and_reads(left, right))
+
+
+def _is_union_by_name(option: tree.Node) -> bool:
+    """Whether an option is DuckDB's `union_by_name`, and not switched off."""
+    if not isinstance(option, c.EQ | c.PropertyEQ | c.Kwarg):
+        return False
+    name, value = tree.text_of(tree.this(option))[0], tree.arg(option, "expression")
+    return name.lower() == "union_by_name" and str(tree.this(value)).lower() not in ("false", "0")
 
 
 def _located_table(reading: Reading, arguments: list[tree.Node], first: int, last: int) -> Relation | None:
