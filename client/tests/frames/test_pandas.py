@@ -102,6 +102,17 @@ def test_tables_are_named_as_everyone_names_them(session: Kept, folder: Path, tm
     engine.dispose()
 
 
+def test_a_file_of_sqlite_is_named_as_by_sqlalchemy(session: Kept, folder: Path, tmp_path: Path) -> None:
+    orders = pd.read_csv(folder / "orders.csv")[["id", "amount"]]
+    with sqlite3.connect(tmp_path / "sh#p.db") as connection:
+        orders.to_sql("orders", connection, index=False)
+    connection.close()
+    (event,) = session.events
+    (written,) = event["outputs"]
+    assert (written["namespace"], written["name"]) == (f"sqlite://{tmp_path / 'sh#p.db'}", "orders")
+    assert describe(event) == "id <- orders.id\namount <- orders.amount"
+
+
 def test_a_connection_without_a_url_is_announced(session: Kept, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "x.db") as connection:
         connection.execute("create table t (a)")

@@ -88,6 +88,15 @@ def test_what_reads_a_dataset_is_not_seen_and_announced(session: Kept, orders: P
     assert [one["name"] for one in session.events[-1]["inputs"]] == [str(orders)]
 
 
+def test_a_file_that_was_read_may_be_the_source_of_a_column_that_is_not_known(session: Kept, tmp_path: Path) -> None:
+    (tmp_path / "beds.csv").write_text("ward,beds\nW1,10\nW2,20\n")
+    (tmp_path / "other.csv").write_text("unrelated\n1\n")
+    beds, _ = pacsv.read_csv(tmp_path / "beds.csv"), pacsv.read_csv(tmp_path / "other.csv")
+    pq.write_table(beds.slice(1).select(["beds"]).filter(pc.field("beds") > 10), tmp_path / "out.parquet")
+    assert describe(session.events[-1]) == "beds <- ! left_the_engine"
+    assert [one["name"] for one in session.events[-1]["inputs"]] == [str(tmp_path / "beds.csv")]
+
+
 def test_a_table_of_the_program_has_no_input(session: Kept, tmp_path: Path) -> None:
     pq.write_table(pa.table({"made": [1, 2]}), tmp_path / "out.parquet")
     assert describe(session.events[-1]) == "made <- ! left_the_engine"

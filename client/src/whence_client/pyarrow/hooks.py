@@ -82,7 +82,7 @@ class Hooks:
         names = [str(name) for name in named_columns]
         dataset = _dataset(location)
         lineage = read_frame(dataset, names).with_rows(_rows_of(dataset, named.get("filters")))
-        self._remember(result, lineage)
+        self._remember_read(result, dataset, lineage)
 
     def _on_open_file(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         source = args[1] if len(args) > 1 else next((named[one] for one in _SOURCES if one in named), None)
@@ -93,7 +93,8 @@ class Hooks:
     def _on_read_part(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         location = getattr(args[0], "_whence_location", "")
         if location:
-            self._remember(result, read_frame(_dataset(location), result.column_names))
+            dataset = _dataset(location)
+            self._remember_read(result, dataset, read_frame(dataset, result.column_names))
 
     def _on_write_part(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         table = args[1] if len(args) > 1 else next(iter(named.values()))
@@ -159,9 +160,10 @@ class Hooks:
         arrays, schema = result[0], result[1]
         self._tables.remember_arrays(args[0] if args else named["df"], arrays, schema.names)
 
-    def _remember(self, result: Any, lineage: FrameLineage) -> None:
+    def _remember_read(self, result: Any, dataset: Dataset, lineage: FrameLineage) -> None:
         if hasattr(result, "schema"):
             self._tables.remember(result, lineage)
+            self._tables.note_opened(dataset, result.schema)
         else:
             self._memory.remember(result, lineage)
 

@@ -15,7 +15,7 @@ from whence_client.frames.memory import FrameMemory
 from whence_client.lineage.columns import LEFT_THE_ENGINE, Dataset
 
 _MOST_OPENED = 1_000
-"""The datasets that are remembered as opened: the oldest go first."""
+"""The files and datasets that are remembered as read or opened: the oldest go first."""
 
 ColumnKind = tuple[str, str]
 """The name of a column and its type."""
@@ -62,7 +62,11 @@ class Tables:
     def open(self, opened: Any, dataset: Dataset, lineage: FrameLineage) -> None:
         """Keep a dataset that was opened: what reads it is not seen."""
         self._memory.remember(opened, lineage)
-        self._opened[dataset, frozenset(list_kinds(opened.schema))] = None
+        self.note_opened(dataset, opened.schema)
+
+    def note_opened(self, dataset: Dataset, schema: Iterable[Any]) -> None:
+        """Keep what a dataset has: a column that is made of it later may not be known any more."""
+        self._opened[dataset, frozenset(list_kinds(schema))] = None
         while len(self._opened) > _MOST_OPENED:
             self._opened.pop(next(iter(self._opened)))
 
@@ -74,8 +78,8 @@ class Tables:
         return found
 
     def find_or_announce(self, thing: Any, kinds: Sequence[ColumnKind]) -> FrameLineage:
-        """The lineage of what is written. Columns whose source cannot be known are announced, and opened datasets that
-        have such a column are inputs: they may have been read.
+        """The lineage of what is written. Columns whose source cannot be known are announced, and the files and
+        datasets that were read or opened and have such a column are inputs: it may be theirs.
         """
         names = [name for name, _ in kinds]
         found = self.find(thing) or unknown_frame(names, LEFT_THE_ENGINE)

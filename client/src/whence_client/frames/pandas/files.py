@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from whence_client.events.datasets import Dataset as EventDataset
 from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
@@ -99,7 +100,9 @@ class Files:
             args[1] if len(args) > 1 else named.get("name"),
             _url(args[2] if len(args) > 2 else named.get("con")),
         )
-        if isinstance(name, str) and url:
+        if not url:
+            raise ValueError(f"the database of the table {name} is not known: its connection has no address")
+        if isinstance(name, str):
             table = name_table_of_url(url, name, schema=str(named.get("schema") or ""))
             self._emit(table, method, args[0], named)
 
@@ -138,6 +141,14 @@ def _url(connection: Any) -> str:
     """The URL of a database without its password; empty if the connection has none."""
     if isinstance(connection, str):
         return connection
+    if any(one.__module__ == "sqlite3" for one in type(connection).__mro__):
+        return _url_of_sqlite(connection)
     engine = getattr(connection, "engine", connection)
     render = getattr(getattr(engine, "url", None), "render_as_string", None)
     return str(render(hide_password=True)) if render else ""
+
+
+def _url_of_sqlite(connection: Any) -> str:
+    """The URL of a connection of the standard library, as SQLAlchemy writes it."""
+    path = next((row[2] for row in connection.execute("PRAGMA database_list") if row[1] == "main"), "")
+    return f"sqlite:///{quote(path)}" if path else "sqlite://"

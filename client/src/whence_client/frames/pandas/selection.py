@@ -24,6 +24,7 @@ from whence_client.frames.pandas.calls import (
 from whence_client.lineage.columns import (
     CONDITIONAL,
     EMPTY,
+    FILTER,
     JOIN,
     LEFT_THE_ENGINE,
     NOT_CAPTURED,
@@ -74,12 +75,22 @@ def get_location(call: Call) -> FrameLineage | None:
         return None
     rows, chosen = location_parts(call.args[0])
     source = call.source.with_rows(rows_chosen_by(rows, call))
+    if call.method != "iloc" and is_label(rows):
+        source = source.with_rows(rows_by(call.source.index.values(), FILTER))
     if is_series(call.owner):
         return source
     if is_series(call.result):
         return _one_column_or_row(call, source, chosen)
     labels = labels_in(call.result)
     return replace(source, columns={label: pick(call.source, label) for label in labels})
+
+
+def is_label(rows: Any) -> bool:
+    """Whether rows are named by the labels of the index: neither a truth for each, nor all of them, nor a function."""
+    if isinstance(rows, slice):
+        return rows != slice(None)
+    first = rows[0] if isinstance(rows, list) and rows else rows
+    return not isinstance(first, bool) and not is_truth(rows) and not callable(rows)
 
 
 def _one_column_or_row(call: Call, source: FrameLineage, chosen: Any) -> FrameLineage:
@@ -115,7 +126,9 @@ def drop(call: Call) -> FrameLineage | None:
     """Columns of the same names, or rows without those of some labels."""
     made = subset(call)
     labels = call.named.get("index", call.argument(0, "labels") if _is_of_rows(call) else None)
-    return made.with_rows(rows_chosen_by(labels, call)) if made else None
+    if made is None or labels is None:
+        return made
+    return made.with_rows(rows_chosen_by(labels, call) | rows_by(call.source.index.values(), FILTER))
 
 
 def reindex(call: Call) -> FrameLineage | None:
