@@ -82,8 +82,8 @@ nightly-kubeflow: .venv/ready-dev ## Run pipelines with a real kfp on its local 
 nightly-duckdb: .venv/ready-dev ## Run the tests of the DuckDB capture with the releases 1.2 to 1.5 (three minutes; ARGS="-k duckdb12" for one)
 	@$(BIN)/python -m pytest tests/nightly/frames/duckdb_releases.py $(ARGS)
 
-nightly-stack: .venv/ready-dev ## Run the stack of `whence demo --stack` (Airflow, pandas, dbt, MLflow, Superset) and compare the lineage of its dashboard with its truth (ten minutes)
-	@$(BIN)/python -m pytest tests/nightly/stack.py $(ARGS)
+nightly-stack: .venv/ready-dev ## Run the stack of `whence demo --stack` (Airflow, pandas, dbt, MLflow, Superset) and compare the lineage of its dashboard with its truth; run the incident of `whence demo --incident` (ten minutes)
+	@$(BIN)/python -m pytest tests/nightly/stack.py tests/nightly/incident.py $(ARGS)
 
 nightly-tags: .venv/ready-dev ## Read the plans of tags and the exported policies with the clients of Ranger and BigQuery, SQLFluff and an emulator of Snowflake, and values with Presidio (a minute)
 	@$(BIN)/python -m pytest tests/nightly/tags/vendors.py tests/nightly/tags/presidio.py $(ARGS)
@@ -92,7 +92,7 @@ nightly-faults: .venv/ready-dev ## Let a running Whence sleep, and fill the disk
 	@unshare -rm $(BIN)/python -m pytest tests/nightly/asleep.py tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)
 
 nightly-long: .venv/ready-dev ## Compare the SQL reader with DuckDB and Spark on all generated queries and edits, run all game days, send 100,000 mutated events, look for hidden names in 10,000 verdicts, edit a graph 10,000 times and compare its labels, and compare 100 answers about the past with those of then (half an hour)
-	@$(BIN)/python -m pytest -n 2 --long tests/capture/sql/test_perturbation.py tests/capture/sql/test_spark_perturbation.py tests/capture/sql/test_tpcds.py tests/capture/sql/fingerprint/test_generated_edits.py tests/chaos/test_fuzz.py tests/cli/answers/test_evidence.py tests/govern/evidence/test_pack.py tests/cli/gamedays tests/cli/gate/test_hidden_names.py tests/query/sensitivity/test_random_edits.py tests/query/visibility tests/derive/kpis tests/derive/test_prepare.py tests/api/test_schema.py tests/remote/test_remote.py tests/govern/incidents/test_past.py tests/govern/slos/test_replay.py tests/security/channels $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --long tests/capture/sql/test_perturbation.py tests/capture/sql/test_spark_perturbation.py tests/capture/sql/test_tpcds.py tests/capture/sql/fingerprint/test_generated_edits.py tests/chaos/test_fuzz.py tests/cli/answers/test_evidence.py tests/govern/evidence/test_pack.py tests/cli/gamedays tests/cli/gate/test_hidden_names.py tests/query/sensitivity/test_random_edits.py tests/query/visibility tests/derive/archive/test_rebuild.py tests/derive/kpis tests/derive/publish tests/derive/stream/test_stream_rebuild.py tests/derive/test_prepare.py tests/api/test_schema.py tests/remote/test_remote.py tests/govern/incidents/test_past.py tests/govern/slos/test_replay.py tests/security/channels $(ARGS)
 
 nightly-truths: .venv/ready-dev ## Execute every edit of the gate's corpora again, in DuckDB and in Spark; fails if a truth is not the committed one (half an hour)
 	@PYTHONPATH=tests $(BIN)/python -m capture.sql.gate_corpus.truth

@@ -52,11 +52,22 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Load
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the workers begin with the long files."""
+    """Take each log with the store that it is deployed with, and with `--long`, with both. Let the workers begin with
+    the long files.
+    """
+    if not config.getoption("long"):
+        items[:] = [one for one in items if _is_deployed(one)]
     if hasattr(config, "workerinput"):
         from services.scheduling import put_long_first
 
         put_long_first(items)
+
+
+def _is_deployed(item: pytest.Item) -> bool:
+    """Whether the log of a test that has both is in the files beside SQLite, or in Kafka beside PostgreSQL."""
+    params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    kinds = params.get("log"), params.get("store_url")
+    return None in kinds or kinds in (("segments", "sqlite"), ("kafka", "postgres"))
 
 
 # The tests run commands thousands of times in one process: the tree of all 150 commands is built once for all.

@@ -26,7 +26,7 @@ from whence.log.segments.log import SegmentLog
 from whence.store.connection.engine import open_store
 from whence.store.migrations.migrate import migrate
 
-MUTATED, MUTATED_LONG = 4_000, 100_000
+MUTATED, MUTATED_LONG = 2_000, 100_000
 """Mutated events, ordinarily and with `--long`."""
 CHUNK = 16
 CONNECTIONS = 6

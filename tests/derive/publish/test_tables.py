@@ -180,7 +180,12 @@ def runs_by(lines: list[Row]) -> Iterator[list[object]]:
             yield [one["node"], one["state"], *times, *flags, one["node"] in inner]
 
 
-@pytest.mark.parametrize("kind", STORES)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Publish SQLite again; with `--long` PostgreSQL, too."""
+    if "kind" in metafunc.fixturenames:
+        metafunc.parametrize("kind", STORES if metafunc.config.getoption("long") else STORES[:1])
+
+
 def test_a_rerun_is_the_same_and_earlier_versions_stay(
     kind: str, spark: SparkSession, log: Path, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
