@@ -171,6 +171,15 @@ def test_an_event_that_is_refused_does_not_stop_the_others(settings: Settings, c
     outbox.close()
 
 
+def test_a_key_that_no_header_can_have_is_in_no_message(settings: Settings, collector: Collector) -> None:
+    outbox = Outbox(Settings(**{**vars(settings), "api_key": "hush-4711\nis shown only now"}))
+    outbox.emit(event())
+    assert not outbox.flush(0.3)
+    problem = outbox.status().problem
+    assert ("line break" in problem, "hush" in problem, collector.events) == (True, False, [])
+    outbox.close()
+
+
 def test_a_full_outbox_drops_the_oldest_running_events_and_reports_it(settings: Settings, collector: Collector) -> None:
     collector.status = 503
     outbox = Outbox(Settings(**{**vars(settings), "outbox_bytes": 20_000}))

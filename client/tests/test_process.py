@@ -46,6 +46,7 @@ ID = "01941f29-7c00-7abc-8def-000000000001"
             (LOCAL, "", "console", "default"),
         ),
         ({"OPENLINEAGE_DISABLED": "true"}, (LOCAL, "", "off", "default")),
+        ({"WHENCE_API_KEY": " k\n"}, (LOCAL, "k", "http", "default")),
         ({"OPENLINEAGE__TRANSPORT": "{no json"}, (LOCAL, "", "http", "default")),
         ({"OPENLINEAGE__TRANSPORT": "[1]"}, (LOCAL, "", "http", "default")),
     ],

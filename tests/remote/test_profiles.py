@@ -102,6 +102,25 @@ def test_a_key_is_typed_unseen_checked_and_kept_for_its_user_only(server: Api, k
     assert whence(tmp_path, "logout").returncode == Exit.MISTAKE
 
 
+@pytest.mark.parametrize("words", [("search", "churn"), ("doctor", "--timeout", "1")])
+def test_a_key_with_a_line_break_is_cleaned_or_refused_unseen(
+    words: tuple[str, ...], server: Api, key: str, tmp_path: Path
+) -> None:
+    to = {"WHENCE_URL": url_of(server)}
+    asked = whence(tmp_path, *words, **to, WHENCE_API_KEY=f"{key}\n")
+    assert "API key" not in asked.stdout + asked.stderr
+    refused = whence(tmp_path, *words, **to, WHENCE_API_KEY=f"{key}\nis shown only now")
+    assert (refused.returncode, refused.stdout) == (Exit.MISTAKE, "")
+    assert "the API key in WHENCE_API_KEY has a line break" in refused.stderr
+    assert key not in refused.stderr
+
+
+def test_a_new_key_alone_is_on_stdout(tmp_path: Path) -> None:
+    made = whence(tmp_path, "keys", "create", "ada", "--store", sqlite_url(tmp_path / "store.db"))
+    assert made.stdout.startswith("whence_")
+    assert (made.stdout.count("\n"), "belongs to key:ada" in made.stderr) == (1, True)
+
+
 def test_a_profile_has_its_own_key_which_goes_nowhere_else(server: Api, key: str, tmp_path: Path) -> None:
     kept = whence(tmp_path, "login", url_of(server), "--profile", "prod", stdin=f"{key}\n")
     assert kept.returncode == 0, kept.stderr

@@ -77,10 +77,21 @@ def choose_server(url: str | None = None, key: str | None = None, profile: str |
 
 def _key_for(url: str, key: str | None) -> str:
     if key is not None:
-        return key
+        return _clean(key)
     if KEY in os.environ:
-        return os.environ[KEY]
+        return _clean(os.environ[KEY])
     return next((one.key for one in read_profiles().values() if one.url.rstrip("/") == url.rstrip("/")), "")
+
+
+def _clean(key: str) -> str:
+    """The key without the line break that a file or a secret ends with. Raises ProfileError if it is no key.
+
+    The error has no part of the key: libraries for HTTP print a header that they refuse.
+    """
+    key = key.strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ProfileError(f"the API key in {KEY} has a line break or a letter that no key has; set the key alone")
+    return key
 
 
 def _of_profile(name: str | None, key: str | None) -> Server:
@@ -89,7 +100,7 @@ def _of_profile(name: str | None, key: str | None) -> Server:
         problem = f"there is no profile {name!r}" if name else "no server is given: pass a URL, or set WHENCE_URL"
         known = f"; the profiles are {', '.join(sorted(profiles))}" if profiles else ""
         raise ProfileError(f"{problem}{known}. `whence login URL` makes one")
-    return Server(found.url, found.key if key is None else key)
+    return Server(found.url, found.key if key is None else _clean(key))
 
 
 def _write(profiles: Mapping[str, Server]) -> Path:

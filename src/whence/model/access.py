@@ -27,6 +27,8 @@ class Action(StrEnum):
 
 SCOPES = frozenset({Action.READ, Action.WRITE, Action.STEWARD, Action.ADMIN})
 """The actions that a key can be limited to."""
+GRANT_COMMAND = "whence access grant"
+"""The remedy that a refusal names when only a grant is missing."""
 
 
 class Role(IntEnum):

@@ -18,6 +18,7 @@ from whence.capture.sql import Catalog
 from whence.capture.sql_log import FORMATS, Flaw, Query, Settings, capture_log, capture_logs, capture_scripts, format_of
 from whence.capture.sql_log.batch import event_lines
 from whence.capture.sql_log.fingerprint import fingerprint
+from whence.capture.sql_log.postgres import stderr_log
 from whence.capture.sql_log.prefix import prefix_pattern
 from whence.capture.sql_log.rows import rows
 from whence.capture.sql_log.times import moment
@@ -162,6 +163,28 @@ def test_what_may_not_be_seen_is_named() -> None:
     (flaw,) = format_of("pg-stat-statements").read(io.StringIO("queryid,query\n1,<insufficient privilege>\n"), "f")
     assert isinstance(flaw, Flaw)
     assert "pg_read_all_stats" in flaw.reason
+
+
+ENDED, BEGAN = "LOG:  duration: 4.2 ms  statement: ", "LOG:  statement: "
+MADE, OTHER = "create table a as select x from b", "select * from c"
+
+
+@pytest.mark.parametrize(
+    ("lines", "queries"),
+    [
+        ((ENDED + MADE, "ERROR:  no", f"STATEMENT:  {OTHER}"), [(MADE, ""), (OTHER, "no")]),
+        ((BEGAN + MADE, "ERROR:  no", f"STATEMENT:  {OTHER}"), [(MADE, ""), (OTHER, "no")]),
+        ((ENDED + OTHER, "ERROR:  no", f"STATEMENT:  {OTHER}"), [(OTHER, ""), (OTHER, "no")]),
+        ((BEGAN + OTHER, "ERROR:  no", f"STATEMENT:  {OTHER}"), [(OTHER, "no")]),
+        ((ENDED + MADE, "ERROR:  no"), [(MADE, "")]),
+        ((BEGAN + MADE, "ERROR:  no"), [(MADE, "no")]),
+    ],
+)
+def test_an_error_costs_no_query_before_it(lines: tuple[str, ...], queries: list[tuple[str, str]]) -> None:
+    """With `log_min_duration_statement` a statement is logged when it has ended, and one that fails is not."""
+    log = "".join(f"2026-11-27 06:00:0{second} UTC [17]: {line}\n" for second, line in enumerate(lines))
+    found = [one for one in stderr_log(io.StringIO(log), "log", "%t [%p]: ") if isinstance(one, Query)]
+    assert [(one.text, one.error) for one in found] == queries
 
 
 def test_several_logs_and_one_that_is_not_there(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from fixtures.collectors import Collector, collecting
 from whence.cli.commands.app import app
+from whence.model.access import GRANT_COMMAND
 
 LOG = Path(__file__).parents[2] / "capture" / "sql_log" / "golden" / "postgres.log"
 
@@ -61,6 +62,45 @@ def test_a_collector_that_is_away_is_said_and_nothing_is_lost(
     collector.status = 201
     assert CliRunner().invoke(app, ["capture", "flush", "--strict"]).exit_code == 0
     assert len(collector.events) == 10
+
+
+@pytest.fixture
+def query_log(tmp_path: Path) -> list[str]:
+    """A command that polls three queries of three days; again the last one, which may have been written late."""
+    rows = [
+        {"query_text": f"create table t{day} as select a from s", "end_time": f"2026-11-{day}T10:00:00Z"}
+        for day in (18, 19, 20)
+    ]
+    log = tmp_path / "queries.json"
+    log.write_text("".join(f"{json.dumps(one)}\n" for one in rows))
+    given = {"file": log, "format": "queries", "dialect": "postgres", "namespace": "postgres://db:5432"}
+    return ["capture", "run", "sql-log", *(word for one in given.items() for word in ("--set", f"{one[0]}={one[1]}"))]
+
+
+def test_events_that_lack_a_grant_are_a_problem_and_sent_again(collector: Collector, query_log: list[str]) -> None:
+    reason = f"/job/namespace: no grant to write in the namespace 'prod' (`{GRANT_COMMAND}`)"
+    collector.refuses = lambda event: reason if "t18" in str(event.get("outputs")) else ""
+    refused = CliRunner().invoke(app, query_log)
+    count = len(collector.events)
+    assert (refused.exit_code, count > 0) == (4, True)
+    assert reason in refused.stdout
+    assert "the next poll sends them again" in refused.stdout
+    assert reason in CliRunner().invoke(app, ["capture", "list"]).stdout
+    collector.refuses = lambda event: ""
+    again = CliRunner().invoke(app, query_log)
+    assert (again.exit_code, " of 3 records\n" in again.stdout) == (0, True)
+    assert "t18" in str(collector.events[count:])
+    assert "no grant" not in CliRunner().invoke(app, ["capture", "list"]).stdout
+    assert " of 1 records\n" in CliRunner().invoke(app, query_log).stdout
+
+
+def test_events_that_are_refused_for_good_are_a_problem_once(collector: Collector, query_log: list[str]) -> None:
+    collector.refuses = lambda event: "/eventTime: no time" if "t18" in str(event.get("outputs")) else ""
+    refused = CliRunner().invoke(app, query_log)
+    assert (refused.exit_code, "such as /eventTime" in refused.stdout) == (4, True)
+    assert "again" not in refused.stdout
+    again = CliRunner().invoke(app, query_log)
+    assert (again.exit_code, " of 1 records\n" in again.stdout) == (0, True)
 
 
 def test_a_server_that_is_away_is_a_problem_of_the_poll_and_listed(collector: Collector) -> None:

@@ -41,6 +41,8 @@ class HttpPost:
         parts = urlsplit(self._settings.endpoint)
         headers = {"Content-Type": "application/json"}
         if self._settings.api_key:
+            if not (self._settings.api_key.isascii() and self._settings.api_key.isprintable()):
+                return Reply(0, reason="the API key has a line break or a letter that no key has")
             headers["Authorization"] = f"Bearer {self._settings.api_key}"
         if len(body) >= _COMPRESSED_BYTES:
             import gzip

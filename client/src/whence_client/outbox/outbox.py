@@ -27,7 +27,10 @@ _ROOM_FOR_RUNNING, _ROOM_FOR_OTHERS = 1.25, 1.5
 
 @dataclass(frozen=True)
 class OutboxStatus:
-    """What became of the events of this process. `waiting` is in bytes; `problem`: why nothing is sent now."""
+    """What became of the events of this process. `waiting` is in bytes; `problem`: why nothing is sent now.
+
+    `refusals` are the reasons of the latest thousand events that the collector refused.
+    """
 
     emitted: int
     waiting: int
@@ -35,6 +38,7 @@ class OutboxStatus:
     refused: int
     lost: int
     problem: str = ""
+    refusals: tuple[str, ...] = ()
 
 
 class Outbox:
@@ -106,6 +110,7 @@ class Outbox:
             refused=sender.refused if sender else 0,
             lost=self._losses.total,
             problem=sender.problem if sender else "",
+            refusals=tuple(sender.refusals) if sender else (),
         )
 
     def _begin(self) -> None:

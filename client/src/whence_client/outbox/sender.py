@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from threading import Condition, Thread
 
 from whence_client.outbox.delivery import Delivery, deliver
@@ -19,6 +20,7 @@ _GATHER_SECONDS = 0.05
 """How long the thread waits for more events: a batch costs the collector hardly more than one event."""
 _END_SECONDS, _URGENT_PAUSE = 0.2, 0.1
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+_KEPT_REFUSALS = 1_000
 
 
 class Sender:
@@ -27,6 +29,7 @@ class Sender:
     def __init__(self, spool: Spool, destination: Destination, losses: Losses) -> None:
         self.sent = self.refused = 0
         self.problem = ""
+        self.refusals: deque[str] = deque(maxlen=_KEPT_REFUSALS)
         self._spool, self._destination = spool, destination
         self._losses = losses
         self._post = destination.post()
@@ -136,6 +139,7 @@ class Sender:
         with self._changed:
             self.sent += done.taken - len(done.refused) - len(done.large)
             self.refused += len(done.refused)
+            self.refusals.extend(done.refused)
             self._note(done)
             self._changed.notify_all()
 

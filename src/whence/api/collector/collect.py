@@ -26,7 +26,7 @@ from whence.log.group_commit import GroupCommit
 from whence.log.position import Position
 from whence.log.quarantine import make_quarantine_draft
 from whence.log.record import Appended, Draft, Kind
-from whence.model.access import OPEN, Action, Viewer
+from whence.model.access import GRANT_COMMAND, OPEN, Action, Viewer
 from whence.openlineage.accept import accept
 from whence.openlineage.authority.restrictions import FULL, Authority, Need, person_uri
 from whence.openlineage.json.split_event import SplitEvent, split_event
@@ -280,7 +280,7 @@ def _may(request: Request, checked: _Checked) -> bool:
 
 def _foreign(checked: _Checked) -> str:
     action, namespace = checked.need
-    return f"no grant to {action} in the namespace {namespace[:200]!r} (`whence access grant`)"
+    return f"no grant to {action} in the namespace {namespace[:200]!r} (`{GRANT_COMMAND}`)"
 
 
 def _refused(checked: _Checked) -> EventError:

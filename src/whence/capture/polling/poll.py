@@ -46,10 +46,12 @@ class Poller:
     rate: float = 0.0
     slot: str = ""
     pause: Callable[[float], None] = time.sleep
+    _begun: Progress | None = None
+    """The progress before the last poll."""
 
     def poll(self) -> Polled:
         """Read from the cursor to the end of the source. Never raises for what the source or a record does."""
-        progress = self.cursors.load(self.capture.name + self.slot, self.capture.instance)
+        progress = self._begun = self._load()
         done = Polled()
         try:
             for record, cursor in self.capture.records(progress.cursor, self.window):
@@ -71,6 +73,17 @@ class Poller:
         except Exception as error:  # the source's own errors are as many as there are sources
             done = replace(done, problem=f"{type(error).__name__}: {error}")
         return self._end(progress, done)
+
+    def note_refusal(self, problem: str, *, is_repeated: bool) -> None:
+        """Record what the collector refused of the last poll. `is_repeated`: the next poll begins where that one began.
+
+        An event that is sent twice counts once.
+        """
+        progress = self._begun if is_repeated and self._begun else self._load()
+        self._end(progress, Polled(problem=problem))
+
+    def _load(self) -> Progress:
+        return self.cursors.load(self.capture.name + self.slot, self.capture.instance)
 
     def _translate(self, record: object) -> tuple[list[Json], str]:
         try:

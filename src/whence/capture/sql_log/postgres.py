@@ -71,7 +71,7 @@ def _queries(entries: Iterable[_Entry | Flaw]) -> Iterator[Query | Flaw]:
         before = waiting.pop(entry.process, None)
         statement = _STATEMENT.fullmatch(entry.message) if entry.severity == "LOG" else None
         if entry.severity in _ERRORS and (entry.statement or before):
-            yield _failed_query(entry, before)
+            yield from _failed_queries(entry, before)
             continue
         if before and statement and statement["ms"] and not statement["sql"]:
             yield replace(before, started=before.ended, ended=max(before.ended, entry.time))
@@ -100,12 +100,16 @@ def _query(entry: _Entry, sql: str, milliseconds: str | None = None) -> Query:
     )
 
 
-def _failed_query(entry: _Entry, before: Query | None) -> Query:
+def _failed_queries(entry: _Entry, before: Query | None) -> Iterator[Query]:
+    """Yield the query that failed, behind one of its process that had ended: that has a duration, or another text."""
     query = _query(entry, entry.statement) if entry.statement else before
-    assert query is not None
-    if before and before.text.strip() == query.text.strip():
-        query = replace(before, started=before.started or before.ended, ended=entry.time)
-    return replace(query, state=RunState.FAIL, error=entry.message)
+    if before and (before.started or (query and before.text.strip() != query.text.strip())):
+        yield before
+        query = query if entry.statement else None
+    elif before:
+        query = replace(before, started=before.ended, ended=entry.time)
+    if query:
+        yield replace(query, state=RunState.FAIL, error=entry.message)
 
 
 def _plain_entries(stream: TextIO, name: str, prefix: str) -> Iterator[_Entry | Flaw]:

@@ -14,10 +14,11 @@ from whence.capture.polling.cursors import Cursors, Progress
 from whence.capture.polling.poll import Polled, Poller
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.cli.sending.reports import SHOWN
+from whence.model.access import GRANT_COMMAND
 from whence_client.captures import Naming, RecordCapture, Window
 from whence_client.captures.contract import POLL
 from whence_client.captures.registry import Registered, registered_captures
-from whence_client.outbox import Outbox
+from whence_client.outbox import Outbox, OutboxStatus
 from whence_client.process.parent import parent_of_process
 from whence_client.process.settings import read_settings
 
@@ -67,14 +68,31 @@ def run_capture(name: str, options: Mapping[str, str], poll: PollOptions, output
     )
     try:
         while True:
+            refused = outbox.status().refused
             done = poller.poll()
             is_sent = outbox.flush(_SENT_SECONDS)
+            done = _with_refusals(done, poller, outbox.status(), refused)
             _report(name, done, is_sent, outbox, output)
             if not poll.every:
                 return Exit.OUT_OF_SERVICE if done.problem or not is_sent else Exit.OK
             time.sleep(poll.every)
     finally:
         outbox.close()
+
+
+def _with_refusals(done: Polled, poller: Poller, status: OutboxStatus, before: int) -> Polled:
+    """The poll with the problem that the collector refused events of it. Of those that lack a grant the next poll
+    sends all again.
+    """
+    count = status.refused - before
+    if not count:
+        return done
+    reasons = status.refusals[-count:]
+    lacks_grant = any(GRANT_COMMAND in one for one in reasons)
+    problem = f"the collector refused {count} events, such as {reasons[-1]}"
+    problem += "; the next poll sends them again" if lacks_grant else ""
+    poller.note_refusal(problem, is_repeated=lacks_grant)
+    return replace(done, problem=done.problem or problem)
 
 
 def _configured(name: str, options: Mapping[str, str]) -> RecordCapture:

@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 import zipfile
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from sqlalchemy import Engine
 
 from capture.bi.expected import found_lines, read_expected
 from fixtures.captured_lineage import dataset_edges, store_events
+from whence.capture.bi.events import Declared, Reading
 from whence.capture.bi.reports import DASHBOARD, Found
 from whence.capture.bi.tableau.source import WorkbookFolder, capture
+from whence.capture.polling.cursors import Cursors
 from whence.openlineage.validation.strict import require_valid
 from whence_client.captures import Naming, Window
 
@@ -81,6 +84,21 @@ def test_a_workbook_leads_through_a_published_data_source(tmp_path: Path, sqlite
     twice = [*events, *events_of(source)]
     random.Random(10).shuffle(twice)
     assert store_events(sqlite_store, twice) == once
+
+
+def test_a_folder_does_not_end_what_is_in_another_one(tmp_path: Path) -> None:
+    cursors, read = Cursors(tmp_path / "cursors"), []
+    for name in ("prod", "staging"):
+        (tmp_path / f"{name} ü").mkdir()
+        shutil.copy(HERE / "books" / f"{name}.twb", tmp_path / f"{name} ü")
+    for folder in ("prod ü", "staging ü", "prod ü", "prod ü/../staging ü/."):
+        source = capture.configure({"folder": str(tmp_path / folder), "url": "https://tableau.acme.com"})
+        progress = cursors.load("tableau", source.instance)
+        found = list(source.records(progress.cursor, Window()))
+        read.append({type(record) for record, _ in found})
+        cursors.save(replace(progress, cursor=found[-1][1] if found else progress.cursor))
+    assert read == [{Declared, Reading}, {Declared, Reading}, set(), set()]
+    assert source.server == "tableau://tableau.acme.com"
 
 
 def test_a_connection_can_be_named(tmp_path: Path) -> None:

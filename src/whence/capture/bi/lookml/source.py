@@ -1,5 +1,6 @@
 """A folder of LookML as a capture: the dashboards and charts that changed since it was last read."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,8 +35,13 @@ class LookmlFolder:
 
     @property
     def instance(self) -> str:
-        """The server, or else the folder."""
-        return name_server("looker", self.url) if self.url else self.folder.absolute().as_uri()
+        """The folder, and its server: what is not in one folder of a server may be in another."""
+        return f"{self.server} {self.folder.as_uri()}".lstrip()
+
+    @property
+    def server(self) -> str:
+        """The namespace of the server; empty without an address."""
+        return name_server("looker", self.url) if self.url else ""
 
     def check(self) -> Findings:
         """Whether there is a folder, and the packages that read it."""
@@ -46,7 +52,7 @@ class LookmlFolder:
     def read(self) -> Found:
         """What the files say now. Raises ArtifactError without files of LookML."""
         project = read_project(*read_texts(self.folder))
-        namespace = self.instance if self.url else f"lookml://{project.name or self.folder.absolute().name}"
+        namespace = self.server or f"lookml://{project.name or self.folder.name}"
         return find_reports(project, self.connections, Place(namespace=namespace, url=self.url.rstrip("/")))
 
     def records(self, cursor: Any, window: Window) -> Iterator[tuple[Record, Json]]:
@@ -95,9 +101,8 @@ class LookmlCapture:
         if options.get("url"):
             require_url(options["url"], "leave it out", "https://looker.example.com")
         connections = read_connections(Path(options["connections"]), options.get("columns", ""))
-        return LookmlFolder(
-            folder=Path(options["folder"]), connections=connections, url=strip_credentials(options.get("url", ""))
-        )
+        folder = Path(os.path.abspath(options["folder"]))
+        return LookmlFolder(folder=folder, connections=connections, url=strip_credentials(options.get("url", "")))
 
 
 capture = LookmlCapture()

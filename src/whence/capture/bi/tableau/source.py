@@ -1,5 +1,6 @@
 """A folder of workbooks as a capture: the worksheets and dashboards that changed since it was last read."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,8 +35,13 @@ class WorkbookFolder:
 
     @property
     def instance(self) -> str:
-        """The server, or else the folder."""
-        return name_server("tableau", self.url) if self.url else self.folder.absolute().as_uri()
+        """The folder, and its server: what is not in one folder of a server may be in another."""
+        return f"{self.server} {self.folder.as_uri()}".lstrip()
+
+    @property
+    def server(self) -> str:
+        """The namespace of the server; empty without an address."""
+        return name_server("tableau", self.url) if self.url else ""
 
     def check(self) -> Findings:
         """Whether the files are there, and the package that reads them."""
@@ -46,8 +52,7 @@ class WorkbookFolder:
     def read(self) -> Found:
         """What the files say now. Raises ArtifactError without files of Tableau."""
         documents, flaws = read_documents(self.folder)
-        server = self.instance if self.url else ""
-        reading = Workbooks(self.connections, server or f"tableau://{self.folder.absolute().stem}", server)
+        reading = Workbooks(self.connections, self.server or f"tableau://{self.folder.stem}", self.server)
         return reading.read(documents, flaws, self.clock())
 
     def records(self, cursor: Any, window: Window) -> Iterator[tuple[Record, Json]]:
@@ -93,9 +98,8 @@ class TableauCapture:
             require_url(options["url"], "leave it out", "https://tableau.example.com")
         given = options.get("connections")
         connections = read_connections(Path(given), options.get("columns", "")) if given else {}
-        return WorkbookFolder(
-            folder=Path(options["folder"]), connections=connections, url=strip_credentials(options.get("url", ""))
-        )
+        folder = Path(os.path.abspath(options["folder"]))
+        return WorkbookFolder(folder=folder, connections=connections, url=strip_credentials(options.get("url", "")))
 
 
 capture = TableauCapture()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rich.console import Console
 from rich.text import Text
 from sqlalchemy import Connection, Engine, make_url
 
@@ -86,7 +87,9 @@ def _show(key: Key, subject: str, output: Output) -> None:
     if output is Output.JSON:
         print_document({**new_key_document(key, subject)})
         return
-    print_lines([Text(key.text), Text(safe(f"is shown only now; it belongs to {subject}"), "dim")])
+    print_lines([Text(key.text)])
+    note = Text(safe(f"is shown only now; it belongs to {subject}"), "dim")
+    print_lines([note], Console(stderr=True, highlight=False))
 
 
 def _line(one: StoredKey, now: int) -> str:
