@@ -126,7 +126,17 @@ print("written")
 """
 
 
-@pytest.mark.parametrize(("end", "code", "state"), [("", 0, "COMPLETE"), ("raise ValueError('odd')", 1, "FAIL")])
+ENDS = (("raise ValueError('odd')", 1, "FAIL"), ("", 0, "COMPLETE"))
+"""What ends a job, its exit code, and the state of its run."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A job that fails; with `--long`, one that does not, too."""
+    if "end" in metafunc.fixturenames:
+        ends = ENDS if metafunc.config.getoption("long", default=False) else ENDS[:1]
+        metafunc.parametrize(("end", "code", "state"), ends)
+
+
 def test_a_job_that_does_not_stop_its_session_ends(end: str, code: int, state: str, tmp_path: Path) -> None:
     events = run_job(ENDLESS + end, tmp_path, "written", code=code)
     assert [one["eventType"] for one in events if one["job"]["name"] == "shop"] == ["START", state]
