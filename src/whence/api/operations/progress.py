@@ -11,6 +11,7 @@ from whence.log import Lane, Lanes, Log, Position
 from whence.log.position import parse_positions
 
 _POLL_SECONDS = 0.01
+"""For callers who wait for the answer."""
 
 
 class ProgressWatch:
@@ -35,9 +36,11 @@ class ProgressWatch:
                 self._answers = request
         return {lane: Position.from_int(position) for lane, position in self._progress.items()}
 
-    async def wait(self, is_far_enough: Callable[[Lanes], bool], seconds: float) -> Lanes:
-        """Wait until the store has advanced enough or the time is over. Returns its progress then. Raises
-        StoreError.
+    async def wait(
+        self, is_far_enough: Callable[[Lanes], bool], seconds: float, every: float = _POLL_SECONDS
+    ) -> Lanes:
+        """Wait until the store has advanced enough or the time is over, and look every so many seconds. Returns its
+        progress then. Raises StoreError.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -46,7 +49,7 @@ class ProgressWatch:
             if is_far_enough(reached) or now >= deadline:
                 return reached
             # All callers wait for the same clock ticks, so that they share one query.
-            await asyncio.sleep(_POLL_SECONDS - now % _POLL_SECONDS)
+            await asyncio.sleep(every - now % every)
 
     def close(self) -> None:
         """End the thread, after the query that it may be at: the store is closed next."""

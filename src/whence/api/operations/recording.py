@@ -24,6 +24,8 @@ LOOK_SECONDS = 30.0
 """Without new events time alone may change a state."""
 PATIENCE_SECONDS = 10.0
 """How long a look waits for the pipeline: in a steady stream of events something always waits."""
+_POLL_SECONDS = 0.5
+"""From one look at the store to the next while it waits: nobody waits for a look, and the pipeline may be away."""
 _SHARE = 0.05
 """The largest share of time that is spent on computing."""
 _AT_ONCE = 1_000
@@ -117,7 +119,8 @@ class TransitionRecording(Generic[States]):
         """Whether everything that is in the log now comes into the store in time."""
         lanes = await asyncio.to_thread(self._log.list_lanes)
         least = {lane.name: lane.end for lane in lanes if lane.start < lane.end}
-        return has_reached(least, await self._progress.wait(partial(has_reached, least), self.patience))
+        reached = await self._progress.wait(partial(has_reached, least), self.patience, _POLL_SECONDS)
+        return has_reached(least, reached)
 
     async def _work(self) -> None:
         complaint = ""
