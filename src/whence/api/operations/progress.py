@@ -36,9 +36,7 @@ class ProgressWatch:
                 self._answers = request
         return {lane: Position.from_int(position) for lane, position in self._progress.items()}
 
-    async def wait(
-        self, is_far_enough: Callable[[Lanes], bool], seconds: float, every: float = _POLL_SECONDS
-    ) -> Lanes:
+    async def wait(self, is_far_enough: Callable[[Lanes], bool], seconds: float, every: float = _POLL_SECONDS) -> Lanes:
         """Wait until the store has advanced enough or the time is over, and look every so many seconds. Returns its
         progress then. Raises StoreError.
         """

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 from capture.sql.generated import tpcds, tpch
@@ -27,6 +26,7 @@ CORPORA = (
     *("logistics", "grid", "market", "insurance", "campus"),
 )
 _COLUMNS = ("columns", "removed", "added", "type", "values")
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 TPCH = "TPC-H "
 """The beginning of the name of a query of TPC-H."""
 SUBSCRIPTIONS = "subscriptions "
@@ -131,20 +131,24 @@ def _statement(title: str, sql: str) -> str:
 def _replaced(text: str, lines: list[str]) -> str:
     for old, new in zip(lines[::2], lines[1::2], strict=True):
         sign, _, wanted = old.partition(" ")
-        text, count = re.subn(_pattern(wanted), new[2:].replace("\\", r"\\"), text)
-        if count == 0 or (count > 1 and sign == "-"):
-            raise ValueError(f"{wanted!r} occurs {count} times in {text!r}")
+        places = _places(text, wanted)
+        if not places or (len(places) > 1 and sign == "-"):
+            raise ValueError(f"{wanted!r} occurs {len(places)} times in {text!r}")
+        for start, end in reversed(places):
+            text = text[:start] + new[2:] + text[end:]
     return text
 
 
-def _pattern(wanted: str) -> str:
-    """The tokens of a text with any white space between."""
-    tokens = re.findall(r"\w+|[^\w\s]", wanted)
-    gaps = [r"\s+" if re.match(r"\w", after) and re.search(r"\w$", before) else r"\s*"
-            for before, after in pairwise(tokens)]  # fmt: skip
-    body = "".join(re.escape(token) + gap for token, gap in zip(tokens, [*gaps, ""], strict=True))
-    first = r"(?<!\w)" if re.match(r"\w", wanted) else ""
-    return first + body + (r"(?!\w)" if re.search(r"\w$", wanted) else "")
+def _places(text: str, wanted: str) -> list[tuple[int, int]]:
+    """Where the tokens of a text are, with any white space between."""
+    tokens, parts = _TOKEN.findall(wanted), list(_TOKEN.finditer(text))
+    names = [part[0] for part in parts]
+    found: list[tuple[int, int]] = []
+    for place in range(len(parts) - len(tokens) + 1):
+        after = found[-1][1] if found else 0
+        if names[place : place + len(tokens)] == tokens and parts[place].start() >= after:
+            found.append((parts[place].start(), parts[place + len(tokens) - 1].end()))
+    return found
 
 
 @cache

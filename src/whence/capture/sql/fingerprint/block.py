@@ -65,7 +65,7 @@ def instances_of(formula: Formula) -> set[Formula]:
         part = remaining.pop()
         if part.is_open and part not in seen:
             seen.add(part)
-            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+            remaining += part.parts
     return {part for part in seen if part.op == "inst"}
 
 

@@ -13,12 +13,13 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import coun
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_unique
 from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import count_known
 from whence.capture.sql.fingerprint.normal_forms.aggregates.joined_totals import totals_as_windows
+from whence.capture.sql.fingerprint.normal_forms.aggregates.window_filters import filter_before_windows
 from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import number_rows
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_numbering, normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import without_shift
 from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter, decide_values
-from whence.capture.sql.fingerprint.normal_forms.sources.equal_columns import read_one_of_equal
+from whence.capture.sql.fingerprint.normal_forms.sources.equal_columns import read_one_of_equal, with_outer_columns
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import anti_joins, semi_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
 from whence.capture.sql.fingerprint.normal_forms.sources.lookups import look_up
@@ -53,10 +54,12 @@ def close_block(
     block, values = look_up(store, block, values)
     block, values = filter_right_sides(store, block, values, close_block)
     block, values = inner_views(store, block, values)
-    block, values = normalize_sources(store, _normalize_conditions(store, block), values)
+    block = _normalize_conditions(store, block)
+    block, values = normalize_sources(store, replace(block, conditions=_without_known(store, block)), values)
     block, values = totals_as_windows(store, block, values, close_block)
     block = anti_joins(store, semi_joins(store, block, values, close_block), close_block)
     values = with_existence(store, block, values, close_block)
+    block, values = filter_before_windows(store, block, values, close_block)
     values = _without_frames(store, block, values)
     values = known_values(store, block.conditions, values, block.sources)
     values = _order_sides(store, block, values)
@@ -99,7 +102,7 @@ def _without_frames(store: Formulas, block: Block, values: Sequence[Formula]) ->
 
 
 def _normalize_conditions(store: Formulas, block: Block) -> Block:
-    joins = [replace(join, on=normalize_filter(store, join.on)) for join in block.outer_joins]
+    joins = [replace(join, on=normalize_filter(store, with_outer_columns(store, join))) for join in block.outer_joins]
     return replace(block, outer_joins=joins, conditions=normalize_filter(store, block.conditions))
 
 
@@ -111,7 +114,9 @@ def _without_known(store: Formulas, block: Block) -> list[Formula]:
 
 
 def _without_certain(store: Formulas, block: Block) -> list[Formula]:
-    """The conditions without those that each group has at least one row, or one value that is not NULL."""
+    """The conditions without those that each group has at least one row, or one value that is not NULL, and that each
+    row has a number or a rank.
+    """
     one = store.make("number", "1")
     grouped = [source for source in block.sources if rows_of(source).op == "group" and _has_keys(rows_of(source))]
 
@@ -119,6 +124,8 @@ def _without_certain(store: Formulas, block: Block) -> list[Formula]:
         if condition.op != "lte" or condition.args[0] is not one:
             return False
         value = formulas_of(condition)[1]
+        if value.op == "of" and value.args[0] in block.sources and is_numbering(formulas_of(value)[1]):
+            return True
         if value.op != "of" or value.args[0] not in grouped:
             return False
         source, inside = formulas_of(value)
@@ -171,7 +178,7 @@ def mentions(formula: Formula, instance: Formula) -> bool:
             return True
         if part.is_open and part not in seen:
             seen.add(part)
-            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+            remaining += part.parts
     return False
 
 

@@ -136,7 +136,7 @@ def _unread(formula: Formula) -> str:
             return str(part.args[1]) or "a part of the query"
         if part.is_volatile and part not in seen:
             seen.add(part)
-            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+            remaining += part.parts
     return ""
 
 

@@ -58,7 +58,7 @@ def _written_text(formula: Formula, depth: int) -> str:
 
 
 def _formulas(formula: Formula) -> list[Formula]:
-    return [arg for arg in formula.args if isinstance(arg, Formula)]
+    return [*formula.parts]
 
 
 def explain_rows(before: Formula, after: Formula) -> str:

@@ -79,7 +79,7 @@ class Expressions:
     def conditions(self, scope: Scope, node: tree.Node) -> list[Formula]:
         """The conditions of an AND, without those that are always true."""
         value = self.value(scope, node)
-        parts = [part for part in value.args if isinstance(part, Formula)] if value.op == "and" else [value]
+        parts = [*value.parts] if value.op == "and" else [value]
         return [self.matched(part) for part in parts if part is not self.true]
 
     def matched(self, condition: Formula) -> Formula:

@@ -10,6 +10,7 @@ from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, wi
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import MOST_SOURCES, exists_in
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import without_partition_filters
+from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.provenance.relations import Base, Output, Relation
@@ -234,7 +235,7 @@ class FromMeaning:
             and side in _NEAREST
             and id(join) not in self.merged
         ):
-            left.outer_joins.append(OuterJoin(_NEAREST[side], right, on))
+            left.outer_joins.append(OuterJoin(_NEAREST[side], right, self._of_pairs(on, left, right)))
             return left
         if kind not in _JOIN_KINDS or method not in ("", "NATURAL") or is_matched:
             self.give_up(f"{method} {kind} JOIN".strip())
@@ -242,7 +243,20 @@ class FromMeaning:
             self.give_up("NATURAL JOIN of unknown columns")
         if kind in ("SEMI", "ANTI"):
             return self._half_join(left, right, on, kind)
-        return _outer_join(left, right, on, side)
+        return _outer_join(left, right, self._of_pairs(on, left, right) if side else on, side)
+
+    def _of_pairs(self, on: list[Formula], *sides: Block) -> list[Formula]:
+        """The conditions of an outer join, which are asked of pairs of rows: no side is missing there."""
+        own = frozenset(one for side in sides for one in side.sources)
+        push = self.store.push
+
+        def opened(part: Formula) -> Formula:
+            match part:
+                case Formula(op="of", args=(Formula() as source, Formula() as inside)) if source in own:
+                    return push(inside, source)
+            return part
+
+        return [*map(change_everywhere(self.store, opened), on)]
 
     def _half_join(self, left: Block, right: Block, on: list[Formula], kind: str) -> Block:
         right.conditions += on

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from whence.capture.sql.fingerprint.block import instances_of
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.conditions.sides import EXACT_TEXTS
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import function_of, is_rounded_type, type_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, RowKey
 
@@ -23,13 +24,15 @@ def unique_keys(rows: Formula) -> tuple[RowKey, ...]:
         return (*declared, *_keys_of_block(rows))
     if rows.op == "series":
         return (*declared, *_keys_of_series(rows))
+    if rows.op == "values":
+        return (*declared, *_keys_of_literals(rows))
     if rows.op != "group":
         return declared
     keys = rows.args[1]
     if keys == "all rows":
         return (*declared, RowKey((), True))
     if isinstance(keys, Formula) and keys.op == "set":
-        return (*declared, RowKey(tuple(key for key in keys.args if isinstance(key, Formula)), True))
+        return (*declared, RowKey(keys.parts, True))
     return declared
 
 
@@ -40,6 +43,21 @@ def _keys_of_series(rows: Formula) -> Iterator[RowKey]:
     yield RowKey((element,), True)
     if rows.args[-1] in ("day", "month"):
         yield RowKey((make("cast", element, make("type", "date")),), True)
+
+
+def _keys_of_literals(rows: Formula) -> Iterator[RowKey]:
+    """The columns of VALUES that have different texts, or different whole numbers of one type."""
+    table = [formulas_of(row) for row in formulas_of(formulas_of(rows)[0])]
+    for place, column in enumerate(zip(*table, strict=True)) if len({*map(len, table)}) == 1 else ():
+        kinds = {(one.op, type_of(one)) for one in column}
+        is_plain = kinds == {("number", "integer")} or (kinds == {("string", "text")} and _has_exact_texts(rows))
+        if is_plain and len({integer_of(one) if one.op == "number" else one.args[0] for one in column}) == len(column):
+            yield RowKey((rows.store.make("name", f"#{place}"),), True)
+
+
+def _has_exact_texts(rows: Formula) -> bool:
+    """Whether different texts without blanks at their end are never equal."""
+    return rows.store.dialect in EXACT_TEXTS
 
 
 def needed_keys(keys: Sequence[Formula]) -> list[Formula]:
@@ -67,7 +85,7 @@ def reads_only(formula: Formula, values: frozenset[Formula], own: frozenset[Form
             return False
         elif part.is_open and part not in seen:
             seen.add(part)
-            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+            remaining += part.parts
     return is_found
 
 
@@ -94,7 +112,7 @@ def tells_zeros_apart(formula: Formula, value: Formula) -> bool:
 
 def partition_of(window: Formula) -> tuple[Formula, ...] | None:
     """The partition of a window function that gives all of its rows one value; None for any other value."""
-    parts = [arg for arg in window.args if isinstance(arg, Formula)]
+    parts = [*window.parts]
     sets = [one for one in parts if one.op == "set"]
     if window.op != "window" or len(sets) != 1 or window.is_volatile:
         return None
@@ -106,7 +124,7 @@ def partition_of(window: Formula) -> tuple[Formula, ...] | None:
     is_first = len(after) == 1 and name == "firstvalue"
     if not is_plain or not (is_unordered or is_first or (is_whole and name in OF_ALL_ROWS | _OF_ONE_ROW)):
         return None
-    return tuple(arg for arg in sets[0].args if isinstance(arg, Formula))
+    return sets[0].parts
 
 
 def total_of(window: Formula) -> Formula | None:
@@ -125,7 +143,7 @@ def _keys_of_block(rows: Formula) -> Iterator[RowKey]:
     source, store = sources[0], rows.store
     inside = source
     while inside.op in ("src", "label"):
-        inside = next(arg for arg in inside.args if isinstance(arg, Formula))
+        inside = inside.parts[0]
     for key in unique_keys(inside):
         yield RowKey(tuple(store.push(column, source) for column in key.columns), key.is_complete)
 

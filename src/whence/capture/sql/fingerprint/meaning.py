@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.blocks import close_block, copy_block
@@ -18,7 +19,12 @@ from whence.capture.sql.fingerprint.normal_forms.sources.series import (
     series_of_function,
     series_of_recursion,
 )
-from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import (
+    has_one_spelling,
+    is_rounded_type,
+    is_whole_type,
+    type_of,
+)
 from whence.capture.sql.fingerprint.pivots import pivot_groups
 from whence.capture.sql.fingerprint.stages import Rows
 from whence.capture.sql.lineage import Table
@@ -27,6 +33,9 @@ from whence.capture.sql.provenance.relations import STAR, Output, Relation
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
 from whence.capture.sql.syntax import tree
+
+_BY_FIRST: Final = frozenset({"duckdb", "postgres", "redshift"})
+"""Dialects in which the first branches of a recursive query decide on the types of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,8 @@ class RelationMeanings:
         self.models = models
         self.recursions = 0
         """The number of recursive queries around the one that is read."""
+        self.placeholders: list[Formula] = []
+        """What stands in them for the rows that they have found."""
         self.expressions = Expressions(store, self.rows_of, self.exists_in, self.matching_rows, functions)
 
     def types_of(self, table: Table) -> Callable[[str], Formula | None]:
@@ -237,16 +248,23 @@ class RelationMeanings:
     def _compare_rows(
         self, operation: tree.Node, left: Relation, right: Relation, relation: Relation, is_distinct: bool
     ) -> Relation:
-        if is_distinct and operation.key == "except" and (found := self._rest(left, right)) is not None:
-            return self._rows_with(relation, *found, (), is_distinct)
+        if is_distinct and operation.key in ("except", "intersect"):
+            found = self._rest(left, right, is_except=operation.key == "except")
+            if found is not None:
+                return self._rows_with(relation, *found, (), is_distinct)
         sides = [self._close_distinct(side) if is_distinct else self.close(side) for side in (left, right)]
         both = [self.store.make("side", rows, self.store.make("list", *values)) for rows, values in sides]
-        is_set = isinstance(operation, c.SetOperation) and operation.key == "intersect"
+        is_set = operation.key == "intersect" and not any(map(self._has_two_zeros, left.outputs))
         rows = self.store.make(operation.key, str(is_distinct), self.store.make("bag" if is_set else "list", *both))
         return self._rows_with(relation, rows, sides[0][1], (), is_distinct)
 
-    def _rest(self, left: Relation, right: Relation) -> tuple[Formula, list[Formula]] | None:
-        """EXCEPT as DISTINCT rows for which no row of the other side has the same values, NULLs being the same.
+    def _has_two_zeros(self, output: Output) -> bool:
+        """Whether a column has floating-point numbers: INTERSECT gives the one of its left side."""
+        return is_rounded_type(type_of(self.formula(output)))
+
+    def _rest(self, left: Relation, right: Relation, *, is_except: bool) -> tuple[Formula, list[Formula]] | None:
+        """EXCEPT as DISTINCT rows for which no row of the other side has the same values, NULLs being the same, and
+        INTERSECT as those of a join with such a row.
 
         Of columns that are known to have one type: EXCEPT would make one type of two.
         """
@@ -259,12 +277,21 @@ class RelationMeanings:
         )
         if kinds[0] != kinds[1] or {"", "decimal"} & {*kinds[0]} or is_computed:
             return None
+        if not is_except and not all(has_one_spelling(kind, self.store.dialect) for kind in kinds[0]):
+            return None  # which of two zeros it gives is not known
         block, values = without_groups(self.store, *copy_block(self.store, left.meaning.block, sides[0]))
         pairs = zip(values, sides[1], strict=True)
         equal = [self.store.make("nullsafeeq", self.store.make("bag", *pair)) for pair in pairs]
         other = right.meaning.block
         found = Block([*other.sources], [*other.outer_joins], [*other.conditions, *equal])
-        block.conditions.append(self.store.make("not", exists_in(self.store, found, close_block)))
+        if is_except:
+            block.conditions.append(self.store.make("not", exists_in(self.store, found, close_block)))
+        else:
+            found, equal = copy_block(self.store, other, sides[1])
+            block.add(found)
+            block.conditions += [
+                self.store.make("nullsafeeq", self.store.make("bag", *pair)) for pair in zip(values, equal, strict=True)
+            ]
         rows = Rows(self.store, block, {"values": values})
         rows.distinct()
         return close_block(self.store, rows.block, rows.lists["values"])
@@ -285,10 +312,22 @@ class RelationMeanings:
         ]
         return with_meaning(relation, outputs, Meaning(Block([instance]), (), branches, is_distinct))
 
-    def placeholder(self, name: str, relation: Relation) -> Relation:
-        """The rows of a recursive query inside of it. Its name does not matter: a nested one has another number."""
+    def placeholder(self, name: str, relation: Relation, first: Sequence[Relation]) -> Relation:
+        """The rows of a recursive query inside of it. Its name does not matter: a nested one has another number.
+
+        `first`: the branches that do not read it. DuckDB and Postgres give its columns the types that these have.
+        """
         self.recursions += 1
-        return self.named_rows(relation, self.store.make("recursion", self.recursions))
+        made = self.store.make("recursion", self.recursions, *self._types_of_first(first))
+        self.placeholders.append(made)
+        return self.named_rows(relation, made)
+
+    def _types_of_first(self, first: Sequence[Relation]) -> list[str]:
+        """The types of columns of numbers, where all these branches have one; empty for other columns."""
+        if self.store.dialect not in _BY_FIRST:
+            return []
+        columns = zip(*(map(type_of, map(self.formula, one.outputs)) for one in first), strict=False)
+        return [kinds[0] if len({*kinds}) == 1 and is_whole_type(kinds[0]) else "" for kinds in columns]
 
     def _series(self, relation: Relation, rows: Formula, kind: str) -> Relation:
         instance = self.store.instance(rows)
@@ -299,7 +338,7 @@ class RelationMeanings:
         number = self.recursions
         self.recursions -= 1
         closed = [self.close(branch) for branch in branches]
-        before = self.store.make("recursion", number)
+        before = self.placeholders.pop()
         closed = with_whole_days(self.store, before, closed)
         types = [one.data_type for one in branches[0].outputs]
         keys = tree.list_arg(node.parent, "key_expressions") if isinstance(node.parent, c.CTE) else []
@@ -314,8 +353,8 @@ class RelationMeanings:
 
 def _members(value: Formula) -> list[Formula]:
     """The values of a row of values."""
-    parts = [arg for arg in value.args if isinstance(arg, Formula)]
-    return [one for one in parts[0].args if isinstance(one, Formula)] if value.op == "tuple" and len(parts) == 1 else []
+    parts = [*value.parts]
+    return [*parts[0].parts] if value.op == "tuple" and len(parts) == 1 else []
 
 
 def _place(output: Output, place: int) -> str:

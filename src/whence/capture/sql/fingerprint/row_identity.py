@@ -37,7 +37,7 @@ def _changes(store: Formulas, block: Block) -> Iterator[Found]:
 def _limits(store: Formulas, block: Block) -> Iterator[Found]:
     """`row_number() OVER (ORDER BY …) <= 3` of all rows of a source as LIMIT 3: ties are broken by chance in both."""
     for condition in block.conditions:
-        parts = [arg for arg in condition.args if isinstance(arg, Formula)] if condition.op == "lte" else []
+        parts = [*condition.parts] if condition.op == "lte" else []
         match (*parts[:1], *(arg for part in parts[:1] for arg in part.args if part.op == "of"), *parts[1:]):
             case (_, Formula() as source, Formula(op="window") as window, Formula(op="number") as last):
                 is_number = str(last.args[0]).isdigit() and source in block.sources and not rows_of(source).is_open
@@ -120,7 +120,7 @@ def _first_of_row(store: Formulas, value: Formula, order: Formula, rows: Formula
     """A column of the first row. An order by the column itself ends there, and is its least or greatest value if it
     begins there with NULLs last. Of types whose equal values are the same.
     """
-    items = [one for one in order.args if isinstance(one, Formula)]
+    items = [*order.parts]
     place = next((place for place, one in enumerate(items) if one.op == "ordered" and one.args[-1] is value), None)
     if place is not None and not value.has_window and has_one_spelling(type_of(value, rows), store.dialect):
         flags = items[place].args[:-1]

@@ -303,7 +303,7 @@ def _explodes(values: Iterable[Formula]) -> set[Formula]:
         if part not in seen:
             seen.add(part)
             if part.op != "explode" and part.op not in BINDERS:
-                remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+                remaining += part.parts
     return {part for part in seen if part.op == "explode"}
 
 
@@ -323,7 +323,7 @@ def _is_by_order(value: Formula) -> bool:
             return True
         if part not in seen:
             seen.add(part)
-            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+            remaining += part.parts
     return False
 
 

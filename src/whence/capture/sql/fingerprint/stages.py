@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
+from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_rows import with_demanded_joins
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count, sum_of_some
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
     FixedValues,
@@ -16,16 +17,22 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
 )
 from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import Flags, repeating_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.joined_totals import totals_as_windows
+from whence.capture.sql.fingerprint.normal_forms.aggregates.key_filters import without_key_filter
 from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import MOST_SOURCES, anti_joins, without_semi_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys, without_partition_filters
-from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups, without_joined_groups
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
+    open_sources,
+    without_groups,
+    without_joined_groups,
+)
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
-from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues
+from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues, known_values
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere, first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
@@ -86,7 +93,8 @@ class Rows:
         self._simplify_aggregates(keys if is_plain else [])
         if is_plain and keys:
             keys = self._without_fixed_keys(keys)
-            self._normalize_joins(keys)
+            self.block = with_demanded_joins(self.block, keys, self.lists.get(tree.HAVING, ()))
+            keys = self._normalize_joins(keys)
             keys = self._open_groups(keys)
             self._lift_conditions(frozenset(keys))
         self._write_flags(has_rows=is_plain and bool(keys))
@@ -144,17 +152,25 @@ class Rows:
             self.block.conditions += conditions
             self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
 
-    def _normalize_joins(self, keys: Sequence[Formula]) -> None:
-        """Before conditions are lifted: a condition may make an outer join an inner one."""
+    def _normalize_joins(self, keys: Sequence[Formula]) -> list[Formula]:
+        """Before conditions are lifted: a condition may make an outer join an inner one, and NOT IN NOT EXISTS. Returns
+        the keys.
+        """
         flat = [*keys, *(value for values in self.lists.values() for value in values)]
-        self.block = normalize_joins(self.store, self.block, flat, close_block)
+        block = normalize_joins(self.store, self.block, flat, close_block)
+        block, found = open_sources(self.store, block, flat, MOST_SOURCES)
+        conditions = known_values(self.store, [], block.conditions, block.sources)
+        self.block = anti_joins(self.store, replace(block, conditions=conditions), close_block)
+        rest = iter(found[len(keys) :])
+        self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
+        return found[: len(keys)]
 
     def _open_groups(self, keys: list[Formula]) -> list[Formula]:
         """Without aggregates, groups of groups are groups of their rows. Returns the keys over these."""
         flat = [*keys, *(value for values in self.lists.values() for value in values)]
         if any(_counts_repetition(one) for value in flat for one in repeating_aggregates(value)):
             return keys
-        block, found = without_groups(self.store, self.block, flat)
+        block, found = without_groups(self.store, without_semi_joins(self.store, self.block), flat)
         self.block, found = without_joined_groups(self.store, block, found, close_block)
         keys, found = found[: len(keys)], found[len(keys) :]
         rest = iter(found)
@@ -165,7 +181,7 @@ class Rows:
         """The greatest and the least value of a key are the key. A count of values that are not NULL is one of rows."""
         known = self._known()
         block = replace(self.block, conditions=[*known.conditions])
-        fixed = FixedValues(self.store, block, keys)
+        fixed, own = FixedValues(self.store, block, keys), frozenset(block.instances())
 
         def simplify(part: Formula) -> Formula:
             part = extreme_inside(self.store, fixed.simplify(part))
@@ -174,6 +190,9 @@ class Rows:
                     part = self._value_of_group(value, frozenset(keys))
             if part.op != "aggregate":
                 return rebuild(self.store, part, simplify)
+            lifted = without_key_filter(self.store, part, keys, own)
+            if lifted is not part:
+                return change(lifted)
             match part.args:
                 case ("max" | "min" | "anyvalue", "this", Formula() as value) if value in keys:
                     return value
@@ -328,4 +347,4 @@ def _scalars(values: Sequence[Formula]) -> Iterator[Formula]:
             yield part
         elif part.has_scalar and part not in seen:
             seen.add(part)
-            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+            remaining += part.parts

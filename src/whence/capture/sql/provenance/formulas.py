@@ -35,7 +35,7 @@ class Formula:
 
     __slots__ = (
         *("args", "digest", "has_aggregate", "has_scalar", "has_window"),
-        *("is_open", "is_volatile", "op", "size", "store"),
+        *("is_open", "is_volatile", "op", "parts", "size", "store"),
     )
 
     is_open: bool
@@ -47,12 +47,14 @@ class Formula:
     """Its value is another one each time, or a part of it was not read."""
     size: int
     """The number of operations, counted up to `PUSHED_SIZE`."""
+    parts: "tuple[Formula, ...]"
+    """The arguments that are formulas."""
 
     def __init__(self, store: "Formulas", op: str, args: "tuple[Argument, ...]") -> None:
         self.store = store
         self.op = op
         self.args = args
-        parts = [arg for arg in args if isinstance(arg, Formula)]
+        parts = self.parts = tuple(arg for arg in args if isinstance(arg, Formula))
         is_bound = op in BINDERS or op in ("inst", "src")
         self.is_open = op == "inst" or any(part.is_open for part in parts)
         self.has_window = op == "window" or (not is_bound and any(part.has_window for part in parts))
@@ -79,10 +81,10 @@ class RowKey(NamedTuple):
 class Formulas:
     """All formulas of one comparison. `len` is the number of distinct ones, the measure of memory."""
 
-    __slots__ = ("_known", "_serial", "dialect", "keys", "kinds", "types")
+    __slots__ = ("_known", "_serial", "decided", "dialect", "keys", "kinds", "types")
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Argument, ...], Formula] = {}
+        self._known: dict[tuple[str, tuple[Argument, ...], tuple[type, ...]], Formula] = {}
         self._serial = 0
         self.keys: dict[Formula, tuple[RowKey, ...]] = {}
         """The declared keys of tables and models, by their rows."""
@@ -90,6 +92,8 @@ class Formulas:
         """The types of the columns of tables, by their rows: as far as they are certain, in lower case."""
         self.kinds: dict[tuple[Formula, Formula | None], str] = {}
         """The types of values that are known already, by the rows that they are of."""
+        self.decided: dict[object, object] = {}
+        """What was decided of values and conditions, as far as it follows from them, the dialect and the types."""
         self.dialect = ""
         """The dialect of the statements that are read."""
 
@@ -102,10 +106,10 @@ class Formulas:
             args = tuple(_sorted(dict.fromkeys(args)))
         elif op in COMMUTATIVE:
             args = tuple(_sorted(args))
-        key = (op, *((type(arg).__name__, arg) if isinstance(arg, int) else arg for arg in args))
-        found = self._known.get(key)  # type: ignore[arg-type]  # the pairs keep 1 and True apart
+        key = (op, args, tuple(map(type, args)))  # the types keep 1 and True apart
+        found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Formula(self, op, args)  # type: ignore[index]
+            found = self._known[key] = Formula(self, op, args)
         return found
 
     def instance(self, rows: Formula) -> Formula:

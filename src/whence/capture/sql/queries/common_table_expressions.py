@@ -91,8 +91,9 @@ def _recursive_meaning(
     meanings = inner.reading.meanings
     if meanings is None:
         return result
-    inner.ctes[name] = meanings.placeholder(name, result)
-    return meanings.recursive(name, node, [inner.reading.query(branch, inner) for branch in (*anchors, *steps)], result)
+    first = [inner.reading.query(branch, inner) for branch in anchors]
+    inner.ctes[name] = meanings.placeholder(name, result, first)
+    return meanings.recursive(name, node, [*first, *(inner.reading.query(step, inner) for step in steps)], result)
 
 
 def _mentions(node: tree.Node, name: str, reading: Reading) -> bool:

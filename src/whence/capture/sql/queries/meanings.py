@@ -79,7 +79,7 @@ class Meanings(Protocol):
     def pivot(self, scope: "Scope", node: tree.Node, before: Relation, after: Relation) -> Relation:
         """PIVOT or UNPIVOT of a relation."""
 
-    def placeholder(self, name: str, relation: Relation) -> Relation:
+    def placeholder(self, name: str, relation: Relation, first: Sequence[Relation]) -> Relation:
         """A recursive query inside of itself."""
 
     def recursive(self, name: str, node: tree.Node, branches: list[Relation], relation: Relation) -> Relation: ...

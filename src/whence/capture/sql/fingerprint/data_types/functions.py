@@ -20,7 +20,7 @@ BOOLEANS: Final = frozenset(
     {
         *("eq", "neq", "lt", "lte", "gt", "gte", "nullsafeeq", "nullsafeneq", "and", "or", "not", "is", "in"),
         *("like", "ilike", "between", "exists", "regexplike", "startswith", "endswith", "arraycontains"),
-        *("logicalor", "logicaland", "boolean", "similarto", "isnan", "isinf"),
+        *("logicalor", "logicaland", "boolean", "similarto", "isnan", "isinf", "arraycontainsall", "regexpfullmatch"),
     }
 )
 TEXTS: Final = frozenset(
@@ -117,6 +117,11 @@ def several(store: Formulas, value: Formula) -> Formula | None:
     return named(store, f"{name_of(value)}[]") if name_of(value) else None
 
 
+def same_list(store: Formulas, value: Formula) -> Formula | None:
+    """The type of a list with the same values."""
+    return settled(value) if name_of(value).endswith("[]") else None
+
+
 def element(store: Formulas, value: Formula) -> Formula | None:
     name = name_of(value)
     return named(store, name[:-2]) if name.endswith("[]") else None
@@ -141,6 +146,7 @@ BY_ARGUMENT: Final[Mapping[str, Callable[[Formulas, Formula], Formula | None]]] 
     "ceil": whole_part,
     "abs": size,
     "arrayagg": several,
+    "arraysort": same_list,
     "explode": element,
     "unnest": element,
 }

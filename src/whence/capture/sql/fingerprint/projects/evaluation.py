@@ -39,12 +39,62 @@ class DatasetVersion:
         return self.targets[0].span.line if self.targets else 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Declarations:
+    """What a project declares. `tables`: the columns of tables; `text`: the declared keys and types."""
+
+    project: ProjectCode
+    tables: Mapping[Table, tuple[str, ...]]
+    keys: Mapping[Table, tuple[UniqueKey, ...]]
+    text: str
+
+    def are_of(self, other: ProjectCode) -> bool:
+        """Whether another project declares the same."""
+        own = self.project
+        return (own.dialect, own.columns, own.keys, own.types) == (
+            other.dialect,
+            other.columns,
+            other.keys,
+            other.types,
+        )
+
+
 @dataclass(slots=True)
 class Readings:
     """A cache of files that were read, so that unchanged files are read once. Formulas live as long as this."""
 
     store: Formulas = field(default_factory=Formulas)
     found: dict[object, ScriptTargets] = field(default_factory=dict)
+    last: _Declarations | None = None
+    """What the last project declared: the store has its types."""
+
+    def declarations(self, project: ProjectCode) -> _Declarations:
+        """What a project declares. Its types become those of the store."""
+        if self.last is None or not self.last.are_of(project):
+            self.store.types = _types(project, self.store)
+            self.store.kinds.clear()
+            self.store.decided.clear()
+            self.last = _declarations(project)
+        return self.last
+
+
+def _declarations(project: ProjectCode) -> _Declarations:
+    known = Catalog.from_columns(project.columns, project.dialect)
+    keys = {table_of(name, project.dialect): keys for name, keys in project.keys.items()}
+    text = str((sorted(project.keys.items(), key=str), sorted(project.types.items(), key=str)))
+    return _Declarations(project, known.tables, keys, text)
+
+
+def _types(project: ProjectCode, store: Formulas) -> dict[Formula, Mapping[str, str]]:
+    """The types of columns by the rows of their tables. Oracle's dates have a time."""
+    if project.dialect == "oracle":
+        return {}
+    return {
+        store.make("table", str(table_of(name, project.dialect))): {
+            column: kind.lower() for column, kind in types.items()
+        }
+        for name, types in project.types.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +144,18 @@ class _Evaluation:
     versions: dict[DatasetName, DatasetVersion] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
-    keys: dict[Table, tuple[UniqueKey, ...]] = field(default_factory=dict)
+    keys: Mapping[Table, tuple[UniqueKey, ...]] = field(default_factory=dict)
     declared: str = ""
     """The declared keys and types, as text."""
     known: dict[str, dict[Table, None]] = field(default_factory=dict)
     """The tables with columns or a meaning, by the last part of their names, in lower case."""
 
     def __post_init__(self) -> None:
-        known = Catalog.from_columns(self.project.columns, self.project.dialect)
-        self.know(known.tables)
+        declared = self.readings.declarations(self.project)
+        self.know(declared.tables)
         self.functions.update(_functions(self.project.codes))
         self.readings.store.keys.clear()
-        self.readings.store.types = self._types()
-        self.readings.store.kinds.clear()
-        self.declared = str((sorted(self.project.keys.items(), key=str), sorted(self.project.types.items(), key=str)))
-        self.keys = {table_of(name, self.project.dialect): keys for name, keys in self.project.keys.items()}
+        self.declared, self.keys = declared.text, declared.keys
         for table in self.keys:
             self._declare_keys(table, Model(self.readings.store.make("table", str(table)), {}))
 
@@ -120,16 +167,6 @@ class _Evaluation:
 
     def _add_name(self, table: Table) -> None:
         self.known.setdefault(last_name(table), {})[table] = None
-
-    def _types(self) -> dict[Formula, Mapping[str, str]]:
-        """The types of columns by the rows of their tables. Oracle's dates have a time."""
-        dialect, make = self.project.dialect, self.readings.store.make
-        if dialect == "oracle":
-            return {}
-        return {
-            make("table", str(table_of(name, dialect))): {column: kind.lower() for column, kind in types.items()}
-            for name, types in self.project.types.items()
-        }
 
     def _declare_keys(self, table: Table, model: Model) -> None:
         """Make the keys of a table known to those that join its rows. A key of unknown columns is left out."""

@@ -18,6 +18,8 @@ def in_order(project: ProjectCode) -> Sequence[tuple[Code, frozenset[Table]]]:
     """The files, each after those that write what it reads, with the tables that its declared parents or its text name;
     of a circle, in the given order.
     """
+    if len(project.codes) == 1 and project.codes[0].parents is None:
+        return [(project.codes[0], _named_tables(project, project.codes[0]))]
     writers: dict[Table, list[int]] = {}
     reads: list[frozenset[Table]] = []
     names: list[frozenset[Table]] = []
@@ -81,11 +83,23 @@ def _tables_of(project: ProjectCode, code: Code, built: set[str]) -> tuple[froze
     return declared | reads, own or writes
 
 
+def _named_tables(project: ProjectCode, code: Code) -> frozenset[Table]:
+    """The tables with known columns that a text names."""
+    tables = (table_of(name, project.dialect) for name in project.columns)
+    is_named = _names_in(code)
+    return frozenset(table for table in tables if is_named(last_name(table)))
+
+
 def _names_another(code: Code, built: set[str]) -> bool:
     """Whether a text may read a model that is not declared as its parent: its name is written out, without a ref."""
+    return any(map(_names_in(code), built))
+
+
+def _names_in(code: Code) -> Callable[[str], bool]:
+    """Whether a name, in lower case, is written out in a text."""
     text = code.sql.lower()
     words = set(_WORD.findall(text))
-    return any(name in words if _WORD.fullmatch(name) else name in text for name in built)
+    return lambda name: name in words if _WORD.fullmatch(name) else name in text
 
 
 @lru_cache(maxsize=4_096)

@@ -163,7 +163,8 @@ class _Comparison:
         """Whether a dataset's own code changed, and that would change something by itself, or a function's did."""
         if not self._has_other_code(name):
             return not any(parent in self.changed for parent in self.head.datasets[name].parents)
-        if change.kind is ChangeKind.UNKNOWN:
+        is_alone = not (self.base.datasets[name].parents or self.head.datasets[name].parents)
+        if change.kind is ChangeKind.UNKNOWN or is_alone:
             return True
         before, after = (version.datasets[name] for version in self._own_versions())
         return any(not one.kind.is_harmless for one in compare_targets(before.targets, after.targets))

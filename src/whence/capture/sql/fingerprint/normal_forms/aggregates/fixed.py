@@ -70,7 +70,7 @@ class FixedValues:
             return not value.is_volatile
         if value.is_volatile or value.has_window or value.has_aggregate:
             return False
-        parts = [arg for arg in value.args if isinstance(arg, Formula)]
+        parts = [*value.parts]
         if value.op == "of":
             return parts[0] in self.sources or self._is_of_partition(*parts)
         return value.op not in BINDERS and value.op != "inst" and all(map(self.are_all_of, parts))
@@ -119,7 +119,7 @@ def window_columns(key: Formula) -> frozenset[Formula]:
 
 def total_of_partition(store: Formulas, key: Formula, keys: frozenset[Formula]) -> Formula | None:
     """The aggregate that a window function computes over a partition by just these keys; None for another one."""
-    source, window = (arg for arg in key.args if isinstance(arg, Formula))
+    source, window = key.parts
     partition, total = partition_of(window), total_of(window)
     if partition is None or total is None or {store.push(one, source) for one in partition} != keys:
         return None

@@ -83,17 +83,34 @@ def _turned(store: Formulas, comparison: Formula) -> Formula:
 
 
 def _first_row(store: Formulas, condition: Formula) -> Formula:
-    """`row_number() <= 1` and `< 2` as `= 1`: row numbers and ranks begin with 1. `< 3` is `<= 2`: they are whole."""
+    """`row_number() <= 1` and `< 2` as `= 1`: row numbers and ranks begin with 1. `< 3` is `<= 2`: they are whole, and
+    `<> 1` is `>= 2`.
+    """
+    if condition.op == "neq":
+        return _later_row(store, condition)
     if condition.op not in ("lt", "lte"):
         return condition
     value, number = condition.args
     window = value.args[1] if isinstance(value, Formula) and value.op == "of" else value
-    is_row_number = isinstance(window, Formula) and window.op == "window" and window.args[0] in _NUMBERINGS
+    is_row_number = isinstance(window, Formula) and is_numbering(window)
     last = integer_of(number)
     if not is_row_number or last is None:
         return condition
     last -= condition.op == "lt"
     return store.make("eq" if last == 1 else "lte", value, store.make("number", str(last)))
+
+
+def _later_row(store: Formulas, condition: Formula) -> Formula:
+    """`row_number() >= 2` for `<> 1`."""
+    for value, number in (condition.parts, condition.parts[::-1]):
+        if is_numbering(value.parts[1] if value.op == "of" else value) and integer_of(number) == 1:
+            return store.make("lte", store.make("number", "2"), value)
+    return condition
+
+
+def is_numbering(window: Formula) -> bool:
+    """Whether a value is the number or the rank of a row, which begin with 1."""
+    return window.op == "window" and window.args[0] in _NUMBERINGS
 
 
 def _fixed(equality: Formula) -> tuple[Formula, int] | None:

@@ -47,7 +47,7 @@ def decide_filter(store: Formulas, conditions: Sequence[Formula]) -> list[Formul
 class _Decisions:
     def __init__(self, store: Formulas, known: Sequence[Formula] = ()) -> None:
         self.store = store
-        self.known = known
+        self.known = tuple(known)
         self._memo: dict[Formula, Formula] = {}
 
     def rewrite(self, formula: Formula) -> Formula:
@@ -64,6 +64,13 @@ class _Decisions:
         """A CASE or default of more than one simple test."""
         if formula.op not in _DECIDED or not _is_worth(formula):
             return None
+        key = (self.store.dialect, formula, self.known)
+        found = self.store.decided.get(key, key)
+        if found is key:
+            found = self.store.decided[key] = self._decide(formula)
+        return found if isinstance(found, Formula) else None
+
+    def _decide(self, formula: Formula) -> Formula | None:
         situations = Situations(self.store)
         try:
             diagram = _settle(situations, _where_known(situations, situations.value(formula), self.known))
@@ -89,6 +96,13 @@ class _Decisions:
         """One group of conditions. `known`: the others, which may want values that are not NULL."""
         if (len(group) == 1 and not _is_composed(group[0])) or any(one.is_volatile for one in group):
             return [*group]
+        key = (self.store.dialect, tuple(group), tuple(known))
+        found = self.store.decided.get(key)
+        if not isinstance(found, tuple):
+            found = self.store.decided[key] = tuple(self._decide_filter(group, known))
+        return [*found]
+
+    def _decide_filter(self, group: Sequence[Formula], known: Sequence[Formula]) -> list[Formula]:
         situations = Situations(self.store)
         try:
             whole = _where_known(situations, situations.filter(self.store.connect("and", group)), known)

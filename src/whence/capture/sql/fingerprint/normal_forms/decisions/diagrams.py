@@ -5,6 +5,7 @@ compare. A node has a part for each range, without cuts that make no difference;
 "Graph-based algorithms for Boolean function manipulation", 1986, with more than two branches.)
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -146,5 +147,4 @@ def _within(diagram: Diagram, variable: Variable, cuts: Sequence[Cut], place: in
 
 def _at(own: Sequence[Cut], parts: Sequence[Diagram], cuts: Sequence[Cut], place: int) -> Diagram:
     """The part for a range of finer cuts."""
-    end = cuts[place] if place < len(cuts) else None
-    return next((part for cut, part in zip(own, parts, strict=False) if end is not None and end <= cut), parts[-1])
+    return parts[bisect_left(own, cuts[place])] if place < len(cuts) else parts[-1]

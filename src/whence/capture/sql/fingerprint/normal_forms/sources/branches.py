@@ -37,7 +37,10 @@ def in_order(branches: Sequence[Branch]) -> list[Branch]:
 
 
 def with_one_type(store: Formulas, branches: Sequence[Branch]) -> list[Branch]:
-    """The branches with BIGINT literals in each column in which one of them is a BIGINT: the others become such."""
+    """The branches with BIGINT literals in each column in which one of them is a BIGINT: the others become such. A NULL
+    has no type of its own where the other branches have the one that it is cast to.
+    """
+    branches = _with_plain_nulls(branches)
     width = min((len(values) for _, values in branches), default=0)
     wide = {place for place in range(width) if _has_wide_literals([values[place] for _, values in branches])}
     kind = store.make("type", "bigint")
@@ -49,6 +52,26 @@ def with_one_type(store: Formulas, branches: Sequence[Branch]) -> list[Branch]:
         )
 
     return [(rows, widened(values)) for rows, values in branches] if wide else [*branches]
+
+
+def _with_plain_nulls(branches: Sequence[Branch]) -> Sequence[Branch]:
+    width = min((len(values) for _, values in branches), default=0)
+    if not width:
+        return branches
+    columns = [_without_null_casts([(values[place], rows) for rows, values in branches]) for place in range(width)]
+    return [
+        (rows, (*own, *values[width:]))
+        for (rows, values), own in zip(branches, zip(*columns, strict=True), strict=True)
+    ]
+
+
+def _without_null_casts(column: Sequence[tuple[Formula, Formula]]) -> list[Formula]:
+    """The values of a column, each with the rows of its branch: NULL for a NULL of the type that all others have."""
+    casts = [value for value, _ in column if value.op == "cast" and formulas_of(value)[0].op == "null"]
+    kinds = {type_of(value, rows) for value, rows in column if value.op != "null"}
+    is_one = bool(casts) and len(kinds) == 1 and "" not in kinds
+    is_one = is_one and len(casts) < sum(value.op != "null" for value, _ in column)
+    return [value.store.make("null") if is_one and value in casts else value for value, _ in column]
 
 
 def _has_wide_literals(values: Sequence[Formula]) -> bool:

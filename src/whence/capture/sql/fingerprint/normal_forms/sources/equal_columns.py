@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from whence.capture.sql.fingerprint.block import Block, OuterJoin
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import has_one_spelling, type_of
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
@@ -31,6 +31,31 @@ def read_one_of_equal(
     joins = [_visited(join, visit) for join in block.outer_joins]
     conditions = [one if _pair(one) is not None else visit(one) for one in block.conditions]
     return replace(block, outer_joins=joins, conditions=conditions), [visit(value) for value in values]
+
+
+def with_outer_columns(store: Formulas, join: OuterJoin) -> list[Formula]:
+    """The conditions of ON, which read an outer column in place of the one column of the right side that equals it.
+
+    Those that read the right side alone are left, since they are a filter of it.
+    """
+    own = frozenset(join.right.instances())
+    crossing = [] if join.kind == "full" else list(_crossing(join.on, own))
+    columns = [right for _, right, _ in crossing]
+    moved = {right: left for _, right, left in crossing if columns.count(right) == 1}
+    if not moved:
+        return join.on
+    kept = frozenset(condition for condition, _, _ in crossing)
+    visit = change_everywhere(store, lambda part: moved.get(part, part))
+    return [one if one in kept or instances_of(one) <= own else visit(one) for one in join.on]
+
+
+def _crossing(on: Sequence[Formula], own: frozenset[Formula]) -> Iterator[tuple[Formula, Formula, Formula]]:
+    """The equalities of a column of the right side and an outer one, with both."""
+    for condition in on:
+        pair = _pair(condition) if condition.op == "eq" else None
+        for right, left in (pair, pair[::-1]) if pair is not None else ():
+            if right.parts[0] in own and left.parts[0] not in own:
+                yield condition, right, left
 
 
 def _visited(join: OuterJoin, visit: Callable[[Formula], Formula]) -> OuterJoin:

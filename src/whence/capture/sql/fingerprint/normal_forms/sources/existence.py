@@ -13,7 +13,9 @@ from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     columns_of,
     without_groups,
 )
+from whence.capture.sql.fingerprint.normal_forms.sources.value_lists import listed
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_tested
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -27,8 +29,8 @@ def exists_in(store: Formulas, block: Block, close: CloseBlock) -> Formula:
     """Whether a block has a row: neither its values nor DISTINCT, GROUP BY and LIMIT decide on that."""
     block = _with_keys(store, _without_limits(store, block), close)
     block, _ = without_groups(store, block, [])
-    block = _without_semi_joins(store, block)
-    return store.make("exists", close(store, block, [])[0])
+    block = without_semi_joins(store, block)
+    return listed(store, block) or store.make("exists", close(store, block, [])[0])
 
 
 def _with_keys(store: Formulas, block: Block, close: CloseBlock) -> Block:
@@ -91,7 +93,7 @@ def key_pair(condition: Formula, own: set[Formula]) -> tuple[Formula, Formula]:
     raise ForeignSourceError
 
 
-def _without_semi_joins(store: Formulas, block: Block) -> Block:
+def without_semi_joins(store: Formulas, block: Block) -> Block:
     """The block with joins in place of EXISTS, for a reader who counts no repetition."""
     for condition in list(block.conditions):
         if condition.op != "exists" or condition.is_volatile:
@@ -107,13 +109,20 @@ def _without_semi_joins(store: Formulas, block: Block) -> Block:
 
 
 def anti_joins(store: Formulas, block: Block, close: CloseBlock) -> Block:
-    """NOT IN as NOT EXISTS, if neither the value nor one of the rows is NULL."""
+    """NOT IN as NOT EXISTS, if none of the rows is NULL, and the value is not or may be."""
     conditions = [_anti_join(store, one, block.conditions, close) for one in block.conditions]
     return block if conditions == block.conditions else replace(block, conditions=conditions)
 
 
 def _anti_join(store: Formulas, condition: Formula, conditions: Sequence[Formula], close: CloseBlock) -> Formula:
     match condition:
+        case Formula(op="or", args=(Formula() as one, Formula() as other)):
+            for test, rest in ((one, other), (other, one)):
+                tested = null_tested(test)
+                if tested is not None and rest.op == "not":
+                    found = _anti_join(store, rest, [store.make("not", test)], close)
+                    if found is not rest and formulas_of(formulas_of(rest)[0])[0] is tested:
+                        return found
         case Formula(
             op="not", args=(Formula(op="in", args=(Formula() as value, Formula(op="in_query", args=args))),)
         ) if len(args) == 2 and not condition.is_volatile:
@@ -127,8 +136,8 @@ def _anti_join(store: Formulas, condition: Formula, conditions: Sequence[Formula
             is_computed = any(one.has_window or one.has_aggregate for one in (value, wanted))
             if not is_computed and is_known(others, value) and is_known(inner.block.conditions, wanted):
                 equal = store.make("eq", value, wanted)
-                found = Block(inner.block.sources, [], [*inner.block.conditions, equal])
-                return store.make("not", exists_in(store, found, close))
+                matching = Block(inner.block.sources, [], [*inner.block.conditions, equal])
+                return store.make("not", exists_in(store, matching, close))
     return condition
 
 

@@ -28,10 +28,12 @@ def normalize_joins(store: Formulas, block: Block, values: Sequence[Formula], cl
 def filter_right_sides(
     store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock
 ) -> tuple[Block, list[Formula]]:
-    """The same rows and values. What ON asks of the right side of a LEFT JOIN alone is a filter of that side."""
+    """The same rows and values. What ON asks of the right side of a LEFT JOIN alone is a filter of that side. So it is
+    for ASOF JOIN, which looks for the nearest of the rows that ON allows.
+    """
     rest = list(values)
     for place, join in enumerate(block.outer_joins):
-        if join.kind != "left" or not join.right.is_plain:
+        if join.kind == "full" or not join.right.is_plain:
             continue
         (before,) = join.right.sources
         own = [one for one in join.on if instances_of(one) == {before}]
@@ -44,7 +46,7 @@ def filter_right_sides(
         after = store.instance(close(store, side.block, [])[0])
         visit = change_everywhere(store, _Filtered(store, before, after, side, close).change)
         try:
-            joins = [*block.outer_joins[:place], OuterJoin("left", Block([after]), [*map(visit, cross)])]
+            joins = [*block.outer_joins[:place], OuterJoin(join.kind, Block([after]), [*map(visit, cross)])]
             whole = Block(block.sources, [*joins, *block.outer_joins[place + 1 :]], block.conditions)
             block, rest = change_block(whole, visit), [visit(value) for value in rest]
         except ForeignSourceError:  # a value reads an outer join that the rows do not show
@@ -162,7 +164,7 @@ def _as_anti_join(store: Formulas, block: Block, join: OuterJoin, close: CloseBl
 
 def rejects_missing(condition: Formula, own: frozenset[Formula]) -> bool:
     """Whether a condition is not true if all columns of these sources are NULL."""
-    parts = [arg for arg in condition.args if isinstance(arg, Formula)]
+    parts = [*condition.parts]
     if condition.op in STRICT_CONDITIONS:
         return any(is_missing(part, own) for part in parts)
     if condition.op == "and":

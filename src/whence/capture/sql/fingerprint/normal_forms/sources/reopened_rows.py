@@ -43,6 +43,12 @@ class Reopened:
             return self._open(value, 0)
         return self.store.rebuild(value, self.open if value.op == "aggregate" else self.open_total)
 
+    def open_window(self, value: Formula) -> Formula:
+        """A value with its window functions over the rows. Raises ForeignSourceError."""
+        if self._instances:
+            return self._open(value, 0)
+        return self.store.push(value, self.block.sources[0], windows=True)
+
     def _open(self, formula: Formula, depth: int) -> Formula:
         key = (formula, depth)
         found = self._memo.get(key)
@@ -54,12 +60,12 @@ class Reopened:
         if formula.op == "inst":  # a source of another query, whose rows are complete
             return formula
         if formula.op == "src" and formula.args[0] == depth:
-            (label,) = (arg for arg in formula.args if isinstance(arg, Formula))
+            (label,) = formula.parts
             if label not in self._instances:
                 raise ForeignSourceError
             return self._instances[label]
         if formula.op == "of":
-            first, second = (arg for arg in formula.args if isinstance(arg, Formula))
+            first, second = formula.parts
             return self.store.make("of", self._open(first, depth), self._open(second, depth + 1))
         inner = depth + (formula.op in BINDERS)
         return self.store.rebuild(formula, lambda part: self._open(part, inner))
@@ -90,7 +96,7 @@ def _plain_parts(rows: Formula) -> tuple[Sequence[Formula], Sequence[Formula]] |
 
 def _labelled_rows(label: Formula) -> Formula:
     while label.op == "label":
-        label = next(arg for arg in label.args if isinstance(arg, Formula))
+        label = label.parts[0]
     return label
 
 
@@ -104,8 +110,33 @@ def _mentions_sources(rows: Formula) -> bool:
             return True
         if part not in seen:
             seen.add(part)
-            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+            remaining += part.parts
     return False
+
+
+def open_sources(store: Formulas, block: Block, values: Sequence[Formula], most: int) -> tuple[Block, list[Formula]]:
+    """The block with the sources and conditions of subqueries in place of these, if no window function is read of them.
+
+    `most`: the number of sources that a block may have. Those that it has already are not repeated: which of two equal
+    ones a value reads would depend on other values.
+    """
+    rest = list(values)
+    for instance in list(block.sources):
+        readers = [*rest, *block.conditions, *(part for join in block.outer_joins for part in join.formulas())]
+        used = columns_of(instance, [*readers, *(rows_of(one) for one in block.sources)])
+        is_computed = any(one.has_window or one.has_aggregate for one in used)
+        if rows_of(instance).op != "block" or not used or is_computed or rows_of(instance).is_volatile:
+            continue
+        try:
+            opened, changed, found = _open_source(store, block, rest, instance, rows_of(instance))
+        except ForeignSourceError:
+            continue
+        is_repeated = not {*map(rows_of, opened.sources)}.isdisjoint(map(rows_of, changed.sources))
+        if not is_repeated and len(opened.sources) + len(changed.sources) <= most:
+            sources = [*changed.sources, *opened.sources]
+            block = Block(sources, changed.outer_joins, [*changed.conditions, *opened.conditions], block.is_used)
+            rest = found
+    return block, rest
 
 
 def without_groups(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
@@ -175,7 +206,7 @@ def columns_of(instance: Formula, readers: Sequence[Formula]) -> list[Formula]:
         if not part.is_open or part in seen:
             continue
         seen.add(part)
-        parts = [arg for arg in part.args if isinstance(arg, Formula)]
+        parts = [*part.parts]
         if part.op == "of" and parts[0] is instance:
             found[parts[1]] = None
         else:
@@ -193,7 +224,7 @@ def _open_source(
         return reopened.open(part.args[1]) if is_column else part  # type: ignore[arg-type]  # a formula, as tested
 
     visit = change_everywhere(store, change)
-    kept = Block([one for one in block.sources if one is not instance], [], block.conditions)
+    kept = Block([one for one in block.sources if one is not instance], block.outer_joins, block.conditions)
     return reopened.block, change_block(kept, visit), [visit(value) for value in values]
 
 
@@ -223,7 +254,7 @@ class _Keys:
             if not part.is_open or part in seen:
                 continue
             seen.add(part)
-            parts = [arg for arg in part.args if isinstance(arg, Formula)]
+            parts = [*part.parts]
             if part.op == "of" and parts[0] is self.instance:
                 if parts[1].has_aggregate or parts[1].has_window:
                     return False

@@ -44,7 +44,7 @@ def join_scalars(
 
 def _join_scalar(store: Formulas, scalar: Formula, joins: list[OuterJoin], close: CloseBlock) -> Formula:
     """What a scalar subquery becomes: itself, if it is no total or depends on its row otherwise than by equality."""
-    parts = [arg for arg in scalar.args if isinstance(arg, Formula)]
+    parts = [*scalar.parts]
     has_total = len(parts) == 2 and parts[0].op == "group" and parts[0].args[1] == "all rows"
     if len(parts) == 2 and not has_total and (found := _row_of_key(store, *parts)) is not None:
         joins.append(found[0])
@@ -84,7 +84,7 @@ def _row_of_key(store: Formulas, rows: Formula, value: Formula) -> tuple[OuterJo
 
 def _outer_side(condition: Formula, instance: Formula) -> Formula | None:
     """The column of a source that an equality gives a value of another one, or a literal."""
-    sides = [arg for arg in condition.args if isinstance(arg, Formula)] if condition.op == "eq" else []
+    sides = [*condition.parts] if condition.op == "eq" else []
     for column, other in (sides, sides[::-1]) if len(sides) == 2 else ():
         if instances_of(column) == {instance} and instance not in instances_of(other):
             return without_shift(column)
@@ -102,7 +102,7 @@ def _total(store: Formulas, rows: Formula, value: Formula) -> tuple[OuterJoin, F
 
 def _totals(store: Formulas, rows: Formula, value: Formula, close: CloseBlock) -> tuple[OuterJoin, Formula]:
     """The totals of all keys that a correlated subquery may look for. Raises ForeignSourceError if it uses no keys."""
-    (inside,) = (arg for arg in rows.args if isinstance(arg, Formula))
+    (inside,) = rows.parts
     reopened = Reopened(store, inside)
     own = set(reopened.block.sources)
     correlated = [one for one in reopened.block.conditions if not instances_of(one) <= own]

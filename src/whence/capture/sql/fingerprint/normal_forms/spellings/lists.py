@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.values.lambdas import bind_parameters
@@ -92,7 +93,25 @@ def _is_plain_step(step: Formula) -> bool:
     return text is not None and text.op == "text" and (step.op == "jsonpathkey" or str(text.args[0]).isdigit())
 
 
+def _contains_all(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `l @> ['x']` as `list_contains(l, 'x')`."""
+    wanted = tree.arg(node, tree.EXPRESSION)
+    items = tree.items(wanted) if isinstance(wanted, c.Array) else []
+    is_one = len(items) == 1 and isinstance(items[0], c.Literal) and scope.reading.dialect.name == "duckdb"
+    if not is_one or set(given(node)) != {tree.THIS, tree.EXPRESSION}:
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make("arraycontains", "expression", e.value(scope, items[0]), "this", e.inside(scope, node))
+
+
 def _sorted_array(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """A sorted list. DuckDB's `list_sort(list(DISTINCT x))` is `list(DISTINCT x ORDER BY x)`, NULL being the last."""
+    make, inside = e.store.make, e.inside(scope, node)
+    is_plain = set(given(node)) == {tree.THIS, "nulls_first"} and tree.arg(node, "nulls_first").args == {"this": False}
+    if scope.reading.dialect.name == "duckdb" and is_plain:
+        match inside.args:
+            case ("arrayagg", "this", Formula(op="distinct") as distinct) if only := distinct_value(distinct):
+                order = make("list", make("ordered", only))
+                return make("aggregate", "arrayagg", "this", make("order", "expressions", order, "this", distinct))
     parts = tuple(e.parts(scope, node))
     asc = parts.index("asc") if "asc" in parts else -1
     is_default = asc >= 0 and parts[asc + 1] is e.true
@@ -102,6 +121,7 @@ def _sorted_array(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 _JSON_ARGUMENTS: Final = frozenset({tree.THIS, tree.EXPRESSION, "only_json_types"})
 RULES: Final[Mapping[str, Rule]] = {
     "array": _array,
+    "arraycontainsall": _contains_all,
     "arraysize": _array_size,
     "bracket": _bracket,
     "jsonextract": _json_part,

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.values.patterns import matching, normal_pattern, whole_pattern
 from whence.capture.sql.fingerprint.normal_forms.values.text_cases import in_letters, trimmed
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import ilike, like
-from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat, plain_digits
+from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.scopes import Scope
+from whence.capture.sql.syntax import classes as c
 from whence.capture.sql.syntax import tree
 
 if TYPE_CHECKING:
@@ -80,17 +82,32 @@ def _letters(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _regular_expression(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """A function of a regular expression, in which DuckDB has several spellings of the class of digits."""
+    """A function of a regular expression, of which DuckDB has several spellings."""
     kind, *parts = e.parts(scope, node)
     place = parts.index(tree.EXPRESSION) + 1 if tree.EXPRESSION in parts else 0
     pattern = parts[place] if place else None
-    if scope.reading.dialect.name == "duckdb" and pattern is not None and pattern.op == "string":
-        parts[place] = e.store.make("string", plain_digits(str(pattern.args[0])))
+    if scope.reading.dialect.name != "duckdb" or pattern is None or pattern.op != "string":
+        return e.store.make(kind, *parts)
+    parts[place] = e.store.make("string", normal_pattern(str(pattern.args[0])))
+    if set(given(node)) == {tree.THIS, tree.EXPRESSION} and kind == "regexplike":
+        return matching(e.store, "duckdb", e.inside(scope, node), str(parts[place].args[0]))
     return e.store.make(kind, *parts)
+
+
+def _full_match(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `regexp_full_match(x, 'a')` as a search for `^a$`."""
+    pattern = tree.arg(node, tree.EXPRESSION)
+    is_plain = set(given(node)) == {tree.THIS, tree.EXPRESSION} and scope.reading.dialect.name == "duckdb"
+    text, is_string = tree.text_of(pattern) if isinstance(pattern, c.Literal) else ("", False)
+    whole = whole_pattern(normal_pattern(text)) if is_plain and is_string else None
+    if whole is None:
+        return e.store.make(*e.parts(scope, node))
+    return matching(e.store, "duckdb", e.inside(scope, node), whole)
 
 
 RULES: Final[Mapping[str, Rule]] = {
     "concat": _concat,
+    "regexpfullmatch": _full_match,
     "regexplike": _regular_expression,
     "regexpreplace": _regular_expression,
     "regexpextract": _regular_expression,

@@ -21,7 +21,7 @@ def integer_of(value: object) -> int | None:
 
 def formulas_of(value: Formula) -> list[Formula]:
     """The arguments that are formulas."""
-    return [arg for arg in value.args if isinstance(arg, Formula)]
+    return list(value.parts)
 
 
 def flat_parts(operation: str, parts: Sequence[Formula]) -> Sequence[Formula]:

@@ -110,6 +110,8 @@ def _type_of(value: Formula, rows: Formula | None, depth: int) -> str:
         case "date_trunc":
             found = type_of(parts[0], rows, depth)
             return found if found in ("timestamp", "timestamptz") else ""
+        case "attimezone" if value.args[:1] == ("this",):
+            return _in_zone(value, type_of(parts[0], rows, depth))
         case "datediff" | "extract" | "length":
             return "bigint" if value.store.dialect == "duckdb" else ""
         case name if name in _TEXTS:
@@ -139,6 +141,8 @@ def _declared(rows: Formula | None, name: str) -> str:
         rows = formulas_of(rows)[0]
     if rows is None:
         return ""
+    if rows.op == "recursion":
+        return _of_placeholder(rows, name)
     if rows.op == "recursive":
         return _of_recursion(rows, name)
     if rows.op == "series":
@@ -146,6 +150,13 @@ def _declared(rows: Formula | None, name: str) -> str:
     found = rows.store.types.get(rows, {}).get(name, "")
     is_moment = type_named(found) == "timestamp" and rows.store.dialect in _MARKED
     return "timestamptz" if is_moment else type_named(found)
+
+
+def _of_placeholder(rows: Formula, name: str) -> str:
+    """The type of a column of the rows that a recursive query has found."""
+    types = rows.args[1:]
+    place = int(name[1:]) if name[1:].isdigit() and name[0] == "#" else len(types)
+    return str(types[place]) if place < len(types) else ""
 
 
 def _of_recursion(rows: Formula, name: str) -> str:
@@ -167,6 +178,12 @@ def _of_union(parts: list[Formula], rows: Formula | None, depth: int) -> str:
     if len(branches) != len(parts):
         return ""
     return _common([type_of(*pair, depth) for pair in zip(parts, branches, strict=True)])
+
+
+def _in_zone(value: Formula, name: str) -> str:
+    """The type of a time in a zone: without one if it had one."""
+    other = {"timestamp": "timestamptz", "timestamptz": "timestamp"} if value.store.dialect == "duckdb" else {}
+    return other.get(name, "")
 
 
 def _of_number(text: str) -> str:

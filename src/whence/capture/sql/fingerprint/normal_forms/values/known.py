@@ -18,7 +18,7 @@ def known_values(
 ) -> list[Formula]:
     """The values of rows for which the conditions hold. `sources`: those that are in every row."""
     known = KnownValues(store, conditions, sources)
-    return [known.simplify(value) for value in values]
+    return [known.numbered(known.simplify(value)) for value in values]
 
 
 class KnownValues:
@@ -75,6 +75,30 @@ class KnownValues:
             part = part if part is before else compare(store, part.op, *parts)
             return self._decided(part)
         return part
+
+    def numbered(self, value: Formula) -> Formula:
+        """A whole value or condition, with the number of the row for a test of LAG for NULL."""
+        test = value.parts[0] if value.op == "not" else value
+        tested = null_tested(test)
+        found = self._as_first_rows(tested) if tested is not None else None
+        if found is None:
+            return value
+        return found if test is value else negate(self.store, found)
+
+    def _as_first_rows(self, tested: Formula) -> Formula | None:
+        """`row_number() = 1` for `lag(x) IS NULL`, if x is not NULL in any row; None for other values."""
+        source, window = tested.parts if tested.op == "of" else (None, tested)
+        if source is not None and source not in self.sources:
+            return None
+        match window.args:
+            case (Formula() as value, Formula() as distance, "lag", *rest) if window.op == "window":
+                is_known = self.is_known(value) if source is None else self.columns.is_known(rows_of(source), value)
+                number, last = self.store.make("window", "rownumber", *rest), integer_of(distance) or 0
+                if not is_known or last < 1:
+                    return None
+                numbered = number if source is None else self.store.make("of", source, number)
+                return compare(self.store, "eq" if last == 1 else "lte", numbered, distance)
+        return None
 
     def _decided(self, comparison: Formula) -> Formula:
         """A comparison that the conditions decide: true or false, since it is not NULL in their rows."""

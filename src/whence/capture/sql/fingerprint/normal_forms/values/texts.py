@@ -10,10 +10,22 @@ from whence.capture.sql.provenance.formulas import Formula, Formulas
 def make_concat(store: Formulas, parts: Sequence[Formula], skips_null: bool) -> Formula:
     """Texts one after the other. `skips_null`: NULL counts as the empty text; else it makes all of it NULL."""
     name = "concat" if skips_null else "dpipe"
-    flat = flat_parts(name, parts)
+    flat = _with_joined_literals(store, flat_parts(name, parts))
+    if len(flat) == 1 and flat[0].op == "string":
+        return flat[0]
     if skips_null or all(map(_is_text, flat)):
         return store.make("concat", *map(_without_default, flat_parts("concat", flat)))
     return store.make("dpipe", *flat)
+
+
+def _with_joined_literals(store: Formulas, parts: Sequence[Formula]) -> list[Formula]:
+    """The texts with one literal for literals that follow each other."""
+    found: list[Formula] = []
+    for part in parts:
+        if found and part.op == found[-1].op == "string":
+            part = store.make("string", f"{found.pop().args[0]}{part.args[0]}")
+        found.append(part)
+    return found
 
 
 def _is_text(value: Formula) -> bool:
