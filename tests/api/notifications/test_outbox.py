@@ -76,7 +76,28 @@ def sender(url: str, engine: Engine) -> Outbox:
     )
 
 
-def test_failed_runs_are_notified_of_once_and_so_is_their_end(store: Engine) -> None:
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def monotonic(self) -> float:
+        """The time."""
+        return self.now
+
+    def time(self) -> float:
+        """The same, as that of the notices."""
+        return NOW / 1e6
+
+    def time_ns(self) -> int:
+        """The same in ns."""
+        return NOW * 1_000
+
+
+def test_failed_runs_are_notified_of_once_and_so_is_their_end(store: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outboxes, "time", Clock())
+
     async def send() -> int:
         return await sender(url, store).send()
 
@@ -102,25 +123,6 @@ def test_failed_runs_are_notified_of_once_and_so_is_their_end(store: Engine) -> 
     ]
     with snapshot(store) as connection:
         assert {one.receiver for one in list_receipts(StoreCatalog(connection))} == {"hook"}
-
-
-class Clock:
-    """Time that passes when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def monotonic(self) -> float:
-        """The time."""
-        return self.now
-
-    def time(self) -> float:
-        """The same, as that of the notices."""
-        return NOW / 1e6
-
-    def time_ns(self) -> int:
-        """The same in ns."""
-        return NOW * 1_000
 
 
 def test_a_receiver_that_fails_is_tried_again_later_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
