@@ -52,8 +52,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Load
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take each log with the store that it is deployed with, and with `--long`, with both. Let the workers begin with
-    the long files.
+    """Test each log with the store that it is deployed with; with `--long`, with both. The workers begin with the long
+    files.
     """
     if not config.getoption("long"):
         items[:] = [one for one in items if _is_deployed(one)]
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_deployed(item: pytest.Item) -> bool:
-    """Whether the log of a test that has both is in the files beside SQLite, or in Kafka beside PostgreSQL."""
+    """Whether a test with a log and a store has segments and SQLite, or Kafka and PostgreSQL."""
     params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     kinds = params.get("log"), params.get("store_url")
     return None in kinds or kinds in (("segments", "sqlite"), ("kafka", "postgres"))

@@ -77,7 +77,7 @@ def sender(url: str, engine: Engine) -> Outbox:
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1_000.0

@@ -11,7 +11,7 @@ from whence.log import Lane, Lanes, Log, Position
 from whence.log.position import parse_positions
 
 _POLL_SECONDS = 0.01
-"""For callers who wait for the answer."""
+"""The interval for requests, whose clients wait for the answer."""
 
 
 class ProgressWatch:
@@ -36,9 +36,13 @@ class ProgressWatch:
                 self._answers = request
         return {lane: Position.from_int(position) for lane, position in self._progress.items()}
 
-    async def wait(self, is_far_enough: Callable[[Lanes], bool], seconds: float, every: float = _POLL_SECONDS) -> Lanes:
-        """Wait until the store has advanced enough or the time is over, and look every so many seconds. Returns its
-        progress then. Raises StoreError.
+    async def wait(
+        self, is_far_enough: Callable[[Lanes], bool], seconds: float, interval: float = _POLL_SECONDS
+    ) -> Lanes:
+        """Poll the store until it has advanced enough or the time is over. Returns its progress then. Raises
+        StoreError.
+
+        `interval`: seconds from one poll to the next.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -47,7 +51,7 @@ class ProgressWatch:
             if is_far_enough(reached) or now >= deadline:
                 return reached
             # All callers wait for the same clock ticks, so that they share one query.
-            await asyncio.sleep(every - now % every)
+            await asyncio.sleep(interval - now % interval)
 
     def close(self) -> None:
         """End the thread, after the query that it may be at: the store is closed next."""

@@ -25,7 +25,7 @@ LOOK_SECONDS = 30.0
 PATIENCE_SECONDS = 10.0
 """How long a look waits for the pipeline: in a steady stream of events something always waits."""
 _POLL_SECONDS = 0.5
-"""From one look at the store to the next while it waits: nobody waits for a look, and the pipeline may be away."""
+"""From one poll of the store to the next: no client waits for a look, and the pipeline may be stopped."""
 _SHARE = 0.05
 """The largest share of time that is spent on computing."""
 _AT_ONCE = 1_000
