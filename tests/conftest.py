@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 from fixtures.both_logs import KINDS
 from fixtures.examples import FEW
 from fixtures.migrated_stores import migrated_database, open_migrated
+from services.compiled_statements import share_compiled_statements
 from services.kafka_broker import KafkaBroker
 from services.postgres import new_database, reachable_directory
 from whence.log import Log
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 pytest.register_assert_rewrite("chaos.state")  # what they compare is shown when it differs
 
 STORES = ("sqlite", "postgres")
+
+share_compiled_statements()
 
 # A busy machine is no defect: no test of ours is timed. A change is judged by the same few examples each time;
 # `make nightly-properties` looks for others, and more of them.

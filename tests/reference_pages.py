@@ -11,13 +11,13 @@ import typer.main
 from typer.testing import CliRunner
 
 import whence.errors
+from fixtures.migrated_stores import open_migrated
 from whence.api.server.app import create_app
 from whence.api.settings import Settings
 from whence.cli.commands.app import app as command_line
 from whence.derive.kpis.series import kpis
 from whence.derive.lineage_tables.schema import KPI, TABLES
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 ROOT = Path(__file__).parents[1]
 GENERATED = re.compile(r"<!-- generated -->\n.*<!-- /generated -->\n", re.DOTALL)
@@ -103,8 +103,7 @@ def _described() -> dict[str, tuple[str, str]]:
 def _operations() -> list[str]:
     with TemporaryDirectory() as directory:
         settings = Settings(data=Path(directory), store_url=sqlite_url(Path(directory) / "store.db"), open=True)
-        engine = open_store(settings.store_url)
-        migrate(engine)
+        engine = open_migrated(settings.store_url)
         engine.dispose()
         paths = create_app(settings).openapi()["paths"].items()
     return [f"{method.upper()} {path}" for path, methods in paths for method in methods]

@@ -24,6 +24,7 @@ import pytest
 from sqlalchemy import Engine
 
 import whence
+from fixtures.migrated_stores import open_migrated
 from whence.api.server.app import create_app
 from whence.api.settings import Settings
 from whence.cli.answers.local.options import answer_of
@@ -39,9 +40,8 @@ from whence.query.lookup.resolve import resolve
 from whence.query.questions.lineage import reach_upstream
 from whence.query.rendering.listings import lineage_listing
 from whence.store.connection.data_key import store_address
-from whence.store.connection.engine import StoreAddress, open_store, reading, sqlite_url
+from whence.store.connection.engine import StoreAddress, reading, sqlite_url
 from whence.store.ingest.recompute import recompute
-from whence.store.migrations.migrate import migrate
 from whence.store.snapshots.graph import StoreGraph
 from whence_client.spark import conf
 
@@ -196,8 +196,7 @@ def calls(passed: Passed) -> Iterator[None]:
 def walk_of_one_event(directory: Path, passed: Passed) -> str:
     """Send one event along; the tree of the answer about it."""
     settings = Settings(data=directory, store_url=sqlite_url(directory / "store.db"), open=True)
-    engine = open_store(settings.store_url)
-    migrate(engine)
+    engine = open_migrated(settings.store_url)
     with calls(passed):
         path = conf(url="http://whence", namespace="walk")["spark.openlineage.transport.endpoint"]
     answer = asyncio.run(post(settings, path, json.dumps(EVENT).encode(), passed))

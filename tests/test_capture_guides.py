@@ -13,13 +13,13 @@ from sqlalchemy import Engine
 from typer.testing import CliRunner
 
 from fixtures.collectors import Collector, collecting
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from test_docs import page
 from test_governance_pages import split
 from test_tutorials import steps
 from whence.cli.commands.app import app
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 ROOT = Path(__file__).parents[1]
 HERE_DOCUMENT = re.compile(r"^```\n(cat > .*? <<'(\w+)'\n.*?\n\2\n.*?)^```", re.MULTILINE | re.DOTALL)
@@ -54,8 +54,7 @@ def collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Colle
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
     (tmp_path / "data").mkdir()
-    made = open_store(sqlite_url(tmp_path / "data" / "store.db"))
-    migrate(made)
+    made = open_migrated(sqlite_url(tmp_path / "data" / "store.db"))
     yield made
     made.dispose()
 

@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine
 
 import whence.errors
+from fixtures.migrated_stores import open_migrated
 from nightly.compatibility.matrix import read_rows, write_page
 from nightly.compatibility.releases import RELEASES
 from query.worlds.random_worlds import Statement, World, load
@@ -37,8 +38,7 @@ from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.openlineage.facets.producers import Adapter
 from whence.openlineage.validation.rejection_reasons import REFUSALS
-from whence.store.connection.engine import open_store, sqlite_url, writing
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url, writing
 from whence.store.schema.tables import FACTS, metadata, progress
 from whence.store.status.ledger import Ledger
 from whence.store.status.overview import ProducerCounts, StoreOverview
@@ -178,8 +178,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
     """The application over an empty log, and a store with one run."""
     directory = tmp_path_factory.mktemp("docs")
     settings = Settings(data=directory, store_url=sqlite_url(directory / "store.db"), open=True)
-    engine = open_store(settings.store_url)
-    migrate(engine)
+    engine = open_migrated(settings.store_url)
     fill(engine)
     yield create_app(settings)
     engine.dispose()

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply
 from test_docs import page
 from test_tutorials import steps
@@ -26,8 +27,7 @@ from whence.model.names import DatasetName
 from whence.openlineage.authority.restrictions import person_uri
 from whence.openlineage.facets.steward_tags import USER
 from whence.openlineage.write import dataset_event, facet, replace_producer
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 from whence.store.security.audit import Entry, append_entries
 from whence.store.security.database import open_security, security_url, write_security
 from whence.store.security.grants import add_grant
@@ -54,8 +54,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(here)
     monkeypatch.setenv("WHENCE_DATA", str(data))
     fill(SegmentLog(data / "log"), bodies())
-    engine = open_store(sqlite_url(data / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(data / "store.db"))
     end = committed_end(data / "log")
     apply(engine, list(read_records(data / "log", start_position(data / "log"), end)), end)
     engine.dispose()

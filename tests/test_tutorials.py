@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from test_docs import page
 from whence.cli.commands.app import app
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 TUTORIAL = Path(__file__).parents[1] / "docs" / "tutorial"
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -30,8 +30,7 @@ def steps(text: str) -> Iterator[tuple[str, str]]:
 
 def test_the_first_graph_is_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHENCE_DATA", str(tmp_path))
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     position = 1
     asked = 0
     for command, shown in steps(page("docs/tutorial/first-graph.md")):
@@ -62,8 +61,7 @@ def test_the_objectives_on_their_page_are_judged_as_shown(tmp_path: Path, monkey
     how_to = TUTORIAL.parent / "how-to"
     assert shown[0] == (how_to / "slos" / "slos.yaml").read_text("utf-8")
     monkeypatch.setenv("WHENCE_DATA", str(tmp_path))
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     events = json.loads((how_to / "contracts" / "load_orders.json").read_text("utf-8"))
     apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()

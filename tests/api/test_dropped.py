@@ -8,9 +8,8 @@ from urllib.parse import quote
 from uuid import UUID
 
 from api.asked import Client, asking
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 Json = dict[str, Any]
 SPACES = ("prod", "staging")
@@ -89,8 +88,7 @@ def created_twice(space: str, number: int, *, apart: bool) -> list[Json]:
 def test_a_table_that_is_created_by_a_command_and_an_insert_within_it_is_shown_once(
     store_url: str, tmp_path: Path
 ) -> None:
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     events = [
         event
         for number, space in enumerate((*SPACES, "dev"))
@@ -122,8 +120,7 @@ def reached(client: Client, direction: str, node: str, **asked: Any) -> set[str]
 
 
 def test_drops_renames_and_definitions_are_answered_as_such(store_url: str, tmp_path: Path) -> None:
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     events = [event for space in SPACES for event in script(space)]
     apply_bodies(engine, [json.dumps(one).encode() for one in reversed(events)])
     engine.dispose()

@@ -10,11 +10,11 @@ from sqlalchemy import Engine
 from api.collector.test_collect import event
 from api.process import Serving
 from fixtures.confidential_events import BODIES, SECRETS
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.store.connection.data_key import provide_key
-from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.connection.engine import sqlite_url
 from whence.store.encryption.master_key import KEY_FILE, create_master
-from whence.store.migrations.migrate import migrate
 
 JOB = f"/api/v1/namespaces/shop/jobs/{quote('load1')}"
 
@@ -24,8 +24,7 @@ def sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """An encrypted store, where the first API looks for its own."""
     create_master(tmp_path / "master.key")
     monkeypatch.setenv(KEY_FILE, str(tmp_path / "master.key"))
-    engine = open_store(sqlite_url(tmp_path / "store0.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store0.db"))
     provide_key(engine)
     apply_bodies(engine, BODIES)
     yield engine

@@ -18,13 +18,12 @@ from chaos.judge import parse, points_into, status_of
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles, differences
 from chaos.wire import Answer, Wire, post
 from fixtures.both_logs import records_of
+from fixtures.migrated_stores import open_migrated
 from generators import mutations
 from generators.mutations import DEEP_VALUES
 from whence.derive.pipeline import run_stream
 from whence.log import Kind, Record
 from whence.log.segments.log import SegmentLog
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 MUTATED, MUTATED_LONG = 2_000, 100_000
 """Mutated events, ordinarily and with `--long`."""
@@ -152,8 +151,7 @@ def test_mutated_events_get_their_answers_and_harm_nothing(
     records = records_of(SegmentLog(api.data / "log"))
     assert_log_has_what_was_answered(heard, records)
 
-    engine = open_store(api.store_url)
-    migrate(engine)
+    engine = open_migrated(api.store_url)
     query = run_stream(spark, SegmentLog(api.data / "log"), engine, tmp_path / "checkpoint")
     query.processAllAvailable()
     query.stop()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, insert, update
 
+from fixtures.migrated_stores import open_migrated
 from query.worlds.churn_story import WORLD, column
 from query.worlds.random_worlds import POSITION, load
 from whence.cli.answers.ask import QuestionCommand, show_downstream
@@ -15,9 +16,8 @@ from whence.cli.output.streams import Rows
 from whence.client.values.graph import BlastRadius, Count
 from whence.model.blast_radius import COUNTED
 from whence.model.ids import node_id
-from whence.store.connection.engine import open_store, sqlite_url, writing
+from whence.store.connection.engine import sqlite_url, writing
 from whence.store.graph.blast_radius import Generation, begin, publish, write_rows
-from whence.store.migrations.migrate import migrate
 from whence.store.schema.tables import progress
 
 MINUTE = 60_000_000
@@ -27,8 +27,7 @@ ASKED = "churn_probability"
 @pytest.fixture
 def churn(tmp_path: Path) -> Engine:
     """The churn story, counted."""
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     load(engine, WORLD)
     return engine
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from oracle.stories import dataset, run
 from query.worlds.churn_story import NOW, WORLD, column
 from query.worlds.random_worlds import POSITION, load
 from whence import __version__
 from whence.cli.output.streams import Exit
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 COMMANDS = ("upstream", "downstream", "path", "search", "up", "demo", "ingest", "doctor", "rebuild", "dump", "version")
 
@@ -26,8 +26,7 @@ COMMANDS = ("upstream", "downstream", "path", "search", "up", "demo", "ingest", 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("data")
-    engine = open_store(sqlite_url(directory / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(directory / "store.db"))
     load(engine, WORLD)
     engine.dispose()
     return directory
@@ -238,8 +237,7 @@ def test_a_terminal_without_unicode_gets_ascii(data: Path) -> None:
 
 @pytest.mark.parametrize("command", ["upstream", "downstream", "impact"])
 def test_a_dataset_that_was_dropped_is_said_to_be(command: str, tmp_path: Path) -> None:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     drop = run(2, "COMPLETE", 5, "", [dataset("prod.t", {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})])
     staging = run(3, "COMPLETE", 1, "src", "staging.t") | {"job": {"namespace": "n", "name": "staging"}}
     events = [run(1, "COMPLETE", 1, "src", "prod.t"), drop, staging]

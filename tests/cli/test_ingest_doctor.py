@@ -12,6 +12,7 @@ from sqlalchemy import insert
 
 from api.collector.test_collect import event
 from api.process import Api, Serving
+from fixtures.migrated_stores import open_migrated
 from fixtures.waits import wait_until
 from whence.cli.client import Client
 from whence.cli.output.streams import Exit, Output
@@ -23,8 +24,7 @@ from whence.govern.api_keys import create_key
 from whence.log import Kind, Position
 from whence.log.segments.write import SegmentWriter
 from whence.model.access import SCOPES, Grant, Role
-from whence.store.connection.engine import open_store, sqlite_url, writing
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url, writing
 from whence.store.schema.tables import progress
 from whence.store.security.audit import AuditFilter, read_audit
 from whence.store.security.database import open_security, read_security, write_security
@@ -148,8 +148,7 @@ def test_nobody_there_is_an_error_that_says_so() -> None:
 
 def pipeline(api: Api) -> Callable[[str], None]:
     """Stands in for the pipeline: says that the store has everything up to a position."""
-    engine = open_store(api.store_url)
-    migrate(engine)
+    engine = open_migrated(api.store_url)
 
     def apply(position: str) -> None:
         place = Position.parse(position)

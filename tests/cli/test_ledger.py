@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.migrated_stores import open_migrated
 from whence.cli.administration.ledger import show_ledger
 from whence.cli.output.streams import Output
 from whence.errors import ReceiptNotFoundError
 from whence.log import Position
 from whence.model.events import EventKind
 from whence.model.ids import event_id, event_id_rest
-from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.connection.engine import sqlite_url
 from whence.store.ingest.facts import Rows, merge_facts
-from whence.store.migrations.migrate import migrate
 
 KEY, OTHER = "a" * 32, "b" * 32
 FIRST, AGAIN, BAD = (Position(1, offset).as_int for offset in (16, 99, 200))
@@ -23,8 +23,7 @@ FIRST, AGAIN, BAD = (Position(1, offset).as_int for offset in (16, 99, 200))
 def url(tmp_path: Path) -> str:
     """A store that got one event twice, and one body that is no event."""
     url = sqlite_url(tmp_path / "store.db")
-    engine = open_store(url)
-    migrate(engine)
+    engine = open_migrated(url)
     receipts = [(BAD, event_id(OTHER), event_id_rest(OTHER), "/run: is no object")]
     events = [(event_id(KEY), event_id_rest(KEY), EventKind.RUN, 5, 1, 3, 3, "", at) for at in (AGAIN, FIRST)]
     merge_facts(engine, Rows({"receipt": receipts, "event": events}))

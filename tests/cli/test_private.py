@@ -11,14 +11,14 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from chaos.processes import command
+from fixtures.migrated_stores import open_migrated
 from security.test_access import event
 from whence.cli.client import Client
 from whence.cli.process.process_group import MARK
 from whence.cli.process.serve import Guard, plan, running
 from whence.file_modes import restrict_directory
 from whence.log.segments.log import SegmentLog
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 from whence.store.security.database import open_security
 
 PASSWORD = "S3cret-PW"
@@ -89,8 +89,7 @@ def test_what_is_open_already_is_closed(tmp_path: Path) -> None:
 def test_a_backup_and_what_is_restored_from_it_are_private(tmp_path: Path) -> None:
     old, kept, new = tmp_path / "old", tmp_path / "kept", tmp_path / "new"
     SegmentLog(old / "log").open_writer().close()
-    engine = open_store(sqlite_url(old / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(old / "store.db"))
     engine.dispose()
     with open_security(sqlite_url(old / "store.security.db")).connect():
         pass

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 from sqlalchemy import Engine
 
+from fixtures.migrated_stores import open_migrated
 from query.worlds.churn_story import NOW, WORLD, column, direct, job
 from query.worlds.random_worlds import Statement, World, load
 from whence.cli.answers.listing import found_lines, path_lines
@@ -25,8 +26,7 @@ from whence.query.questions.lineage import reach_downstream, reach_upstream
 from whence.query.questions.paths import paths
 from whence.query.rendering.listings import found_listing, lineage_listing, paths_listing
 from whence.query.traversal.result import TraversalResult
-from whence.store.connection.engine import open_store, reading, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import reading, sqlite_url
 from whence.store.snapshots.graph import StoreGraph
 
 STYLE = Style(now=NOW, width=80)
@@ -35,8 +35,7 @@ HOSTILE = "\x1b[31mred\x1b[0m\r\n[bold]not bold[/bold] \u202egnp.\u202c \x9b2J \
 
 @pytest.fixture
 def sqlite_store(tmp_path: Path) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     load(engine, WORLD)
     yield engine
     engine.dispose()

@@ -20,6 +20,7 @@ from bench.workloads.events import Noise, arrivals
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles
 from fixtures.both_logs import records_of
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from fixtures.waits import PATIENCE_SECONDS
 from services.kafka_broker import KafkaBroker
 from services.pipeline_process import derive, driving, has_all, until
@@ -27,9 +28,7 @@ from services.postgres_waits import waiting
 from services.spark_cluster import CONF, ENTRY, SparkCluster, running, submit
 from whence.derive.spark.jars import KAFKA, fetch
 from whence.log.address import open_log
-from whence.store.connection.engine import open_store
 from whence.store.ingest.recompute import CHUNK
-from whence.store.migrations.migrate import migrate
 from whence.store.schema.tables import dirty_key
 from whence.store.security.database import security_url
 from whence.store.security.signing import signing_secret
@@ -71,8 +70,7 @@ def small_runs(count: int) -> Iterator[bytes]:
 @pytest.fixture
 def engine(postgres_url: str) -> Iterator[Engine]:
     """An empty store on PostgreSQL."""
-    engine = open_store(postgres_url)
-    migrate(engine)
+    engine = open_migrated(postgres_url)
     yield engine
     engine.dispose()
 

@@ -10,6 +10,7 @@ from sqlalchemy import Engine, select
 
 from fixtures.confidential_events import BODIES, SECRETS, legible
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from whence.derive.lineage_tables.job import publish
 from whence.derive.pipeline import run_stream
 from whence.derive.rebuild import rebuild
@@ -22,7 +23,6 @@ from whence.store.encryption.encryption_state import EncryptionState, read_encry
 from whence.store.encryption.keyring import data_key
 from whence.store.encryption.master_key import KEY_FILE, create_master
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 
 EXPRESSION = "zebra_price * 4711"
 
@@ -80,8 +80,7 @@ def test_a_stream_equals_a_rebuild(
     # The session's executors were started without this setting, as those of a cluster are.
     create_master(tmp_path / "master.key")
     monkeypatch.setenv(KEY_FILE, str(tmp_path / "master.key"))
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     provide_key(engine)
     query = run_stream(spark, filled, engine, tmp_path / "checkpoint")
     query.processAllAvailable()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
 from fixtures.examples import examples
+from fixtures.migrated_stores import open_migrated
 from fixtures.readings_of_events import empty, readings_of
 from fixtures.waits import wait_until
 from generators import arrivals, body, histories
@@ -20,11 +21,9 @@ from oracle import dump as oracle_dump
 from services.postgres_waits import waiting
 from whence.derive.reading.record import Reading
 from whence.derive.writing.chunk_facts import collect_facts
-from whence.store.connection.engine import open_store
 from whence.store.ingest.facts import Rows, merge_facts
 from whence.store.ingest.recompute import PARTS, recompute, recompute_part
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 from whence.store.schema.tables import dataset
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
@@ -34,8 +33,7 @@ EXECUTORS = 3
 @pytest.fixture
 def engine(postgres_url: str) -> Iterator[Engine]:
     """An empty store on PostgreSQL."""
-    engine = open_store(postgres_url)
-    migrate(engine)
+    engine = open_migrated(postgres_url)
     yield engine
     engine.dispose()
 

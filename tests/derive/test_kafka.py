@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from fixtures.both_logs import records_of
+from fixtures.migrated_stores import open_migrated
 from fixtures.waits import wait_until
 from log.test_both_logs import append, event, refused
 from oracle import comparable
@@ -33,9 +34,8 @@ from whence.log.address import open_log
 from whence.log.kafka.log import KafkaLog
 from whence.log.kafka.trusted_senders import Trust
 from whence.openlineage.accept import accept
-from whence.store.connection.engine import open_store, read_progress, sqlite_url
+from whence.store.connection.engine import read_progress, sqlite_url
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 from whence.store.status.ledger import Ledger, list_quarantined, read_ledger
 
 
@@ -51,8 +51,7 @@ def topic(kafka_broker: KafkaBroker) -> KafkaLog:
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
     """An empty store."""
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     yield engine
     engine.dispose()
 

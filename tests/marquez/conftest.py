@@ -7,20 +7,19 @@ import pytest
 
 from api.process import Api, Serving
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply, applying
 from marquez.shop import bodies
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.read import committed_end, read_records, start_position
 from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
 
 
 def prepare(base: Path, bodies: Sequence[bytes]) -> None:
     """A log with these events, and a store that has them: where `Serving(base)` will look first."""
     log = base / "data0" / "log"
     fill(SegmentLog(log), bodies)
-    engine = open_store(sqlite_url(base / "store0.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(base / "store0.db"))
     apply(engine, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))
     engine.dispose()
 

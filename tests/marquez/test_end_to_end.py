@@ -8,22 +8,21 @@ from marquez_client.models import DatasetId, DatasetType, JobType
 from pyspark.sql import SparkSession
 
 from api.process import Serving
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply
 from marquez.shop import bodies
 from whence.derive.pipeline import run_stream
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.read import committed_end, read_records, start_position
-from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.connection.engine import sqlite_url
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 
 pytestmark = pytest.mark.filterwarnings("ignore::deprecation.DeprecatedWarning", "ignore::DeprecationWarning")
 
 
 def test_what_a_client_writes_is_read_back(spark: SparkSession, tmp_path: Path) -> None:
     serving = Serving(tmp_path)
-    engine = open_store(sqlite_url(tmp_path / "store0.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store0.db"))
     api = serving()
     query = run_stream(spark, SegmentLog(api.data / "log"), engine, tmp_path / "checkpoint")
     try:
@@ -46,8 +45,7 @@ def test_what_a_client_writes_is_read_back(spark: SparkSession, tmp_path: Path) 
     finally:
         query.stop()
         serving.end()
-    other = open_store(sqlite_url(tmp_path / "other.db"))
-    migrate(other)
+    other = open_migrated(sqlite_url(tmp_path / "other.db"))
     log = api.data / "log"
     apply(other, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))
     assert list(dump(other)) == list(dump(engine))

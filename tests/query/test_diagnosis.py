@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from query.worlds.revenue_story import (
     CLEAN,
@@ -43,8 +44,7 @@ from whence.query.rendering.diagnosis import diagnosis_listing
 from whence.query.runs.commits import Commit
 from whence.query.visibility.catalog import VisibleCatalog, scope_of
 from whence.query.visibility.graph import VisibleGraph, seen_by
-from whence.store.connection.engine import open_store, reading, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import reading, sqlite_url
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
@@ -161,8 +161,7 @@ def test_the_symptom_decides_what_counts_as_measured(store: Engine) -> None:
 
 def test_the_order_of_arrival_does_not_matter(store: Engine, tmp_path: Path) -> None:
     apply_bodies(store, EVENTS)
-    other = open_store(sqlite_url(tmp_path / "other.db"))
-    migrate(other)
+    other = open_migrated(sqlite_url(tmp_path / "other.db"))
     apply_bodies(other, EVENTS[::-1])
     first, second = ask(store), ask(other)
     other.dispose()
@@ -203,8 +202,7 @@ def test_hidden_datasets_are_counted_and_never_named(store: Engine) -> None:
 
 
 def test_text_and_json_for_people_and_programs(tmp_path: Path) -> None:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     apply_bodies(engine, EVENTS)
     engine.dispose()
     asked = ["diagnose", str(TOTAL), "--since", iso(LAST.since), "--until", iso(LAST.until), "--data", str(tmp_path)]

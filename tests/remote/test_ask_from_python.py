@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from api.process import Api
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "how-to/ask-from-python.md"
@@ -21,8 +21,7 @@ PAGE = DOCS / "how-to/ask-from-python.md"
 def server(tmp_path: Path) -> Iterator[Api]:
     """A server over the events of the first tutorial."""
     api = Api(tmp_path / "data", sqlite_url(tmp_path / "store.db"), {})
-    engine = open_store(api.store_url)
-    migrate(engine)
+    engine = open_migrated(api.store_url)
     days = ("monday.json", "tuesday.json")
     events = [one for day in days for one in json.loads((DOCS / "tutorial" / day).read_text("utf-8"))]
     apply_bodies(engine, [json.dumps(one).encode() for one in events])

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from api.process import Api
+from fixtures.migrated_stores import open_migrated
 from query.worlds.churn_story import WORLD
 from query.worlds.random_worlds import load
 from whence.cli.output.streams import Exit
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 WHENCE = [sys.executable, "-m", "whence.cli"]
 
@@ -26,8 +26,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """A server that needs keys, over the churn story."""
     directory = tmp_path_factory.mktemp("server")
     api = Api(directory / "data", sqlite_url(directory / "store.db"), {"open": False})
-    engine = open_store(api.store_url)
-    migrate(engine)
+    engine = open_migrated(api.store_url)
     load(engine, WORLD)
     engine.dispose()
     try:

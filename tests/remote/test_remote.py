@@ -15,15 +15,14 @@ from sqlalchemy import Engine
 from typer.testing import CliRunner, Result
 
 from api.process import Api, Serving
+from fixtures.migrated_stores import open_migrated
 from query.worlds.churn_story import MODEL, NOW, WORLD, column
 from query.worlds.random_worlds import POSITION, load
 from remote.environment_story import EAST, HOSTILE, STORY, WEST, drop
 from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit, Rows
 from whence.model.ids import node_id
-from whence.store.connection.engine import open_store
 from whence.store.graph.blast_radius import Generation, begin, publish, write_rows
-from whence.store.migrations.migrate import migrate
 
 CHURN, MINUTES = str(column("predictions", "churn_probability")), str(column("silver/sessions", "minutes"))
 EXPECTED = Path(__file__).with_name("expected.yaml")
@@ -254,8 +253,7 @@ def test_stores_are_not_compared_by_a_server(server: Api) -> None:
 def test_a_key_and_what_it_may_see(serving: Serving, tmp_path: Path) -> None:
     api = serving(open=False)
     store = ("--store", api.store_url)
-    engine = open_store(api.store_url)
-    migrate(engine)
+    engine = open_migrated(api.store_url)
     load(engine, STORY)
     engine.dispose()
     made = whence("keys", "create", "east", "--role", "reader", "--namespaces", EAST, *store, "-o", "json")

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from bench.workloads.events import Noise, arrivals
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from whence.derive.pipeline import run_batch
 from whence.derive.sources.event_log import make_source
 from whence.derive.writing.merge import merge_into
@@ -17,8 +18,7 @@ from whence.log import Lane, Position
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.write import SegmentSettings
 from whence.store.connection.data_key import store_address
-from whence.store.connection.engine import open_store, read_progress
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import read_progress
 
 NOISE = Noise(duplicates=0.05, late=0.05, malformed=0.01)
 DAY = 86_400_000_000
@@ -41,8 +41,7 @@ def log_of(directory: Path, some: Sequence[bytes]) -> SegmentLog:
 @contextmanager
 def opened(store_url: str) -> Iterator[Engine]:
     """A store, closed at the end."""
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     yield engine
     engine.dispose()
 

@@ -10,6 +10,7 @@ from sqlalchemy import Engine, select
 from typer.testing import CliRunner
 
 from conftest import STORES
+from fixtures.migrated_stores import open_migrated
 from security.conftest import now
 from services.postgres import new_database
 from whence.cli.commands.app import app
@@ -120,8 +121,7 @@ def test_where_there_is_none_there_is_none(place: Callable[..., Place], tmp_path
 def test_the_commands_do_it_and_the_restored_log_is_verified(tmp_path: Path) -> None:
     old, new, backup = tmp_path / "old", tmp_path / "new", tmp_path / "backup"
     SegmentLog(old / "log").open_writer().close()
-    engine = open_store(sqlite_url(old / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(old / "store.db"))
     engine.dispose()
     run_command(old, "keys", "create", "admin", "--role", "admin")
     run_command(old, "backup", str(backup))

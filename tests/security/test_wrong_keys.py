@@ -10,6 +10,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select, update
 
+from fixtures.migrated_stores import open_migrated
 from security.conftest import House
 from security.test_access import event, until
 from services.postgres import PostgresProcess, new_database
@@ -17,8 +18,7 @@ from whence.api.auth import credentials
 from whence.api.settings import Settings
 from whence.govern.api_keys import Key, _checksum, is_hash_of, parse_key
 from whence.model.access import Role
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 from whence.store.security.api_key_rows import StoredKey
 from whence.store.security.database import open_security, write_security
 from whence.store.security.tables import key
@@ -115,8 +115,7 @@ def test_events_are_taken_while_the_security_database_is_away(postgres: Postgres
 
 def _check_away(postgres: PostgresProcess, url: str, tmp_path: Path) -> None:
     store_url = sqlite_url(tmp_path / "store.db")
-    store = open_store(store_url)
-    migrate(store)
+    store = open_migrated(store_url)
     engine = open_security(url)
     settings = Settings(data=tmp_path, store_url=store_url, security_url=url)
     made = House(settings, engine)

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, delete, select, update
 from typer.testing import CliRunner
 
 from fixtures.confidential_events import BODIES, SECRETS, body, legible
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.commands.app import app
 from whence.errors import EncryptionError
@@ -30,7 +31,6 @@ from whence.store.encryption.keyring import data_key, is_sensitive
 from whence.store.encryption.master_key import KEY, KEY_FILE, configured_master, create_master, read_master
 from whence.store.lifecycle.copy import copy_in, copy_out, upgrade_copy
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 from whence.store.schema.tables import facet_body, facet_template, run_facets
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
@@ -60,8 +60,7 @@ def sealed(store_url: str, key_file: Path) -> Iterator[Engine]:
 
 def filled(url: str) -> Engine:
     """A store with the events; encrypted, if a key is configured."""
-    engine = open_store(url)
-    migrate(engine)
+    engine = open_migrated(url)
     provide_key(engine)
     apply_bodies(engine, BODIES)
     return engine
@@ -101,8 +100,7 @@ def test_with_a_key_no_statement_and_no_code_is(sealed: Engine) -> None:
 
 
 def test_the_dump_is_that_of_a_store_without_encryption(sealed: Engine, reopened: Reopen, tmp_path: Path) -> None:
-    plain = open_store(sqlite_url(tmp_path / "plain.db"))
-    migrate(plain)
+    plain = open_migrated(sqlite_url(tmp_path / "plain.db"))
     apply_bodies(plain, BODIES)
     assert state_of(plain).key == ""
     assert list(dump(reopened(sealed))) == list(dump(plain))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from oracle import dump as oracle_dump
 from store.test_upgrade import FIRST, copy_content, migrate_to
@@ -79,8 +80,7 @@ def test_the_latest_report_of_a_run_replaces_the_facet_whole(store: Engine) -> N
 
 def test_every_order_gives_the_same(tmp_path: Path) -> None:
     for number, order in enumerate(list(permutations(BODIES))[::97]):
-        engine = open_store(sqlite_url(tmp_path / f"{number}.db"))
-        migrate(engine)
+        engine = open_migrated(sqlite_url(tmp_path / f"{number}.db"))
         apply_bodies(engine, order)
         apply_bodies(engine, order[:3], first=20)
         assert measured(engine) == EXPECTED

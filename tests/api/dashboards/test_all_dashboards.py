@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from api.asked import asking
 from api.dashboards.run_histories import HOUR, SPACES, Ran, events, runs
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from security.conftest import House
 from security.conftest import house as house  # a fixture
@@ -18,7 +19,6 @@ from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, dataset_event, facet, run_event
 from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 
 def test_hidden_names_are_in_no_answer(house: Callable[..., House]) -> None:
@@ -72,8 +72,7 @@ def _run_without_start(number: int, space: str, at: int) -> dict[str, object]:
 
 def test_answers_have_the_documented_shapes(store_url: str, tmp_path: Path) -> None:
     now = time.time_ns() // 1_000
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     history = runs(1, now)
     apply_bodies(engine, [body for number, one in enumerate(history) for body in events(one, number)])
     engine.dispose()

@@ -6,20 +6,18 @@ from typing import Any
 
 from api.asked import asking
 from api.dashboards.pages import paged
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, dataset_event, facet, own_facet, run_event
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 HOUR = 3_600_000_000
 
 
 def test_coverage_counts_what_is_known_and_lists_what_is_not(store_url: str, tmp_path: Path) -> None:
     events = _estate()
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
@@ -39,8 +37,7 @@ def test_coverage_counts_what_is_known_and_lists_what_is_not(store_url: str, tmp
 
 
 def test_what_others_depend_on_and_nobody_knows_where_it_comes_from(store_url: str, tmp_path: Path) -> None:
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     origin = {"whence_boundary": own_facet("BoundaryDatasetFacet", origin=True)}
     events = [*_estate(), dataset_event(HOUR, DatasetName("db://a", "other"), facets=origin)]
     apply_bodies(engine, [json.dumps(one).encode() for one in events])
@@ -51,8 +48,7 @@ def test_what_others_depend_on_and_nobody_knows_where_it_comes_from(store_url: s
 
 
 def test_datasets_of_which_nothing_was_heard_for_long_come_first(store_url: str, tmp_path: Path) -> None:
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     events = [*_estate(), dataset_event(2 * HOUR, DatasetName("db://a", "raw"), facets={})]
     apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()

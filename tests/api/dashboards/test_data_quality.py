@@ -12,14 +12,13 @@ import pytest
 from api.asked import asking
 from api.dashboards.check_reports import CheckReport, check_event, check_reports
 from api.dashboards.pages import paged
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.answers.local.store import StoreQuestions
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, facet, own_facet, run_event
 from whence.query.answers.instants import iso
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 from whence.store.status import data_quality as quality
 
 HOUR = 3_600_000_000
@@ -84,8 +83,7 @@ def test_what_dbt_ol_and_the_artifacts_report_of_one_invocation_is_one_attempt(s
     events += [
         _dbt_run(number + n, now - n * 60_000_000, alone, {"dbt_run": {"invocation_id": ["odd"]}}) for n in (1, 2)
     ]
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(engine, random.Random(7).sample([json.dumps(one).encode() for one in events], len(events)))
     engine.dispose()
     with asking(tmp_path, store_url) as client:
@@ -125,8 +123,7 @@ def test_checks_of_what_a_run_wrote_count_with_what_was_expected_and_found(store
     event = run_event(
         now - HOUR, RunState.COMPLETE, run, inputs=[dataset(of, inputFacets=checks(success=True))], outputs=outputs
     )
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(engine, [json.dumps(event).encode()])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
@@ -154,8 +151,7 @@ def test_checks_that_failed_as_their_runs_said_last(
 ) -> None:
     monkeypatch.setattr(quality, "MOST_LOOKED", looked)
     reports = check_reports(3, time.time_ns() // 1_000)
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(engine, random.Random(4).sample([check_event(one) for one in reports], len(reports)))
     engine.dispose()
     with asking(tmp_path, store_url) as client:
@@ -173,8 +169,7 @@ def test_the_known_checks_of_datasets_are_what_the_latest_run_of_each_job_report
     store_url: str, tmp_path: Path
 ) -> None:
     reports = check_reports(5, time.time_ns() // 1_000)
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(engine, random.Random(4).sample([check_event(one) for one in reports], len(reports)))
     engine.dispose()
     asked = {DatasetName("db://a", name) for name in ("x", "y", "none")}

@@ -12,14 +12,13 @@ import pytest
 from api.asked import asking
 from api.dashboards.pages import paged
 from api.dashboards.run_histories import HOUR, Ran, events, runs
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.api.dashboards.job_health import FAILED_WITHIN, REGULAR_WITHIN
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
 from whence.openlineage.write import run_event
 from whence.query.answers.instants import iso
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 
 def failing(history: list[Ran], now: int) -> set[str]:
@@ -100,8 +99,7 @@ def test_only_what_is_scheduled_for_days_is_late(store_url: str, tmp_path: Path)
         for space in ("prod", "staging")
         for one in story(JobName(space, name), now)
     ]
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(engine, [body for number, one in enumerate(history) for body in events(one, number)])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
@@ -119,8 +117,7 @@ def test_only_what_is_scheduled_for_days_is_late(store_url: str, tmp_path: Path)
 def test_jobs_in_trouble_are_those_that_plain_python_finds(seed: int, store_url: str, tmp_path: Path) -> None:
     now = time.time_ns() // 1_000
     history = runs(seed, now)
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(engine, [body for number, one in enumerate(history) for body in events(one, number)])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
@@ -149,8 +146,7 @@ def test_a_failed_spark_action_is_in_trouble_with_its_exception(store_url: str, 
         run_event(now - HOUR + 6, RunState.COMPLETE, spark),
         run_event(now, RunState.FAIL, blank, run_facets={"errorMessage": {"message": " \n "}}),
     ]
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     with asking(tmp_path, store_url) as client:

@@ -7,16 +7,14 @@ import pyarrow as pa
 from deltalake import write_deltalake
 
 from api.asked import asking
+from fixtures.migrated_stores import open_migrated
 from whence.derive.delta.table import table_uri
 from whence.derive.kpis.series import kpis
 from whence.derive.lineage_tables.schema import KPI
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 
 def test_kpis_before_and_after_they_were_measured(store_url: str, tmp_path: Path) -> None:
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         empty = client.get("/api/v2/kpis").json["data"]
@@ -44,8 +42,7 @@ def test_kpis_before_and_after_they_were_measured(store_url: str, tmp_path: Path
 
 
 def test_kpis_are_not_read_anew_for_every_question(store_url: str, tmp_path: Path) -> None:
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     engine.dispose()
     row = {
         "measured_at": datetime.now(UTC) - timedelta(days=1),

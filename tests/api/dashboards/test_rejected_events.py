@@ -14,6 +14,7 @@ from api.dashboards.check_reports import check_event, check_reports
 from api.dashboards.pages import paged
 from fixtures.both_logs import records_of
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply
 from security.conftest import House
 from security.conftest import house as house  # a fixture
@@ -27,8 +28,6 @@ from whence.model.access import Grant, Role
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset_event, run_event
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 from whence.store.security.database import write_security
 from whence.store.security.grants import add_grant
 
@@ -46,8 +45,7 @@ async def _refuse(client: httpx.AsyncClient, settings: Settings) -> str:
     answer = await client.post("/api/v1/lineage", content=BAD)
     assert answer.status_code == 422
     log = settings.data / "log"
-    engine = open_store(settings.store_url)
-    migrate(engine)
+    engine = open_migrated(settings.store_url)
     apply(engine, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))
     engine.dispose()
     return str(answer.json()["position"])
@@ -58,8 +56,7 @@ def test_records_without_an_outcome_are_listed(store_url: str, tmp_path: Path) -
     fill(log, [check_event(one) for one in check_reports(5, HOUR * 1_000)])
     every = records_of(log)
     lost = {every[7].position, every[8].position, every[50].position}
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply(engine, [one for one in every if one.position not in lost], log.list_lanes()[0].end)
     engine.dispose()
     with asking(tmp_path, store_url) as client:

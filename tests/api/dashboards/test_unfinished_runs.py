@@ -6,12 +6,11 @@ from pathlib import Path
 
 from api.asked import asking
 from api.dashboards.pages import paged
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset_event, facet, run_event
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 HOUR = 3_600_000_000
 
@@ -27,8 +26,7 @@ def test_runs_that_lack_their_end_or_their_start(store_url: str, tmp_path: Path)
         run_event(now - 29 * HOUR, RunState.FAIL, ids[3]),
         run_event(now - HOUR, RunState.COMPLETE, ids[4]),
     ]
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
@@ -54,8 +52,7 @@ def test_schema_changes_are_the_latest_first(store_url: str, tmp_path: Path) -> 
         schema = {"schema": facet("SchemaDatasetFacet", fields=fields)}
         return json.dumps(dataset_event(at, table, facets=schema)).encode()
 
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     apply_bodies(
         engine,
         [

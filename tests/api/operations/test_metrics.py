@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 
 from api.collector.test_collect import event
 from api.process import Api, Serving
+from fixtures.migrated_stores import open_migrated
 from whence.api.collector.metrics import MOST_ADAPTERS
 from whence.derive.pipeline import run_stream
 from whence.derive.spark.metrics import serving_metrics
@@ -21,8 +22,7 @@ from whence.log import Kind
 from whence.log.record import Draft
 from whence.log.segments.log import SegmentLog
 from whence.openlineage.accept import accept
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 SPARK = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark"
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -132,8 +132,7 @@ def test_the_pipeline_serves_how_long_its_batches_took(spark: SparkSession, tmp_
         taken = accept(json.dumps(event()).encode())
         writer.append([Draft(kind=Kind.EVENT, key=bytes.fromhex(taken.key), received_at=0, payload=taken.payload)])
         writer.close()
-        engine = open_store(sqlite_url(tmp_path / "store.db"))
-        migrate(engine)
+        engine = open_migrated(sqlite_url(tmp_path / "store.db"))
         query = run_stream(spark, SegmentLog(tmp_path / "log"), engine, tmp_path / "checkpoint")
         query.processAllAvailable()
         query.stop()

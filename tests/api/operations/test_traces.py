@@ -22,11 +22,11 @@ from sqlalchemy import Engine
 from api.process import Api, Serving
 from bench.workloads.events import bodies
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from services.pipeline_process import derive, driving, has_all, until
 from whence.errors import WhenceError
 from whence.log.address import open_log
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 from whence.tracing import is_traced, spanning
 
 SECRET = "salaries_of_the_board"
@@ -139,8 +139,7 @@ def test_a_collector_that_is_gone_stops_nothing(serving: Serving, monkeypatch: p
 
 
 def test_a_batch_of_the_pipeline_is_a_trace(collector: Received, tmp_path: Path) -> None:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     log = open_log(url := str(tmp_path / "log"))
     fill(log, islice(bodies(seed=5), 20))
     with driving([sys.executable, "-m", "whence.derive", *derive(url, engine)], tmp_path) as driver:

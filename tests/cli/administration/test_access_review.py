@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit
@@ -16,8 +17,7 @@ from whence.govern.api_keys import create_key
 from whence.model.access import SCOPES, Grant, Role
 from whence.model.names import DatasetName
 from whence.openlineage.write import dataset_event, facet
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 from whence.store.security.audit import Entry, append_entries, verify_log
 from whence.store.security.database import open_security, read_security, write_security
 from whence.store.security.grants import add_grant
@@ -30,8 +30,7 @@ PROD, DEV = DatasetName("prod", "crm[bold]\x1b[2J"), DatasetName("dev", "crm")
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A store with tagged columns in two environments, and an installation of 200 days."""
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     events = [_tagged(one) for one in (PROD, DEV)]
     apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()

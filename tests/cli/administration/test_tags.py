@@ -8,11 +8,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from api.process import Api, Serving
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import applying
 from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/how-to/sensitive-data.md").read_text("utf-8")
@@ -23,8 +22,7 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     """A server without events, that `WHENCE_URL` names, and the checkout as the working directory."""
     serving = Serving(tmp_path)
     made = serving()
-    engine = open_store(made.store_url)
-    migrate(engine)
+    engine = open_migrated(made.store_url)
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("WHENCE_URL", f"http://127.0.0.1:{made.port}")
     with applying(engine, made.data / "log"):

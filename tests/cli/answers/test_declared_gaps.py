@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.answers.local.options import answer_of
 from whence.cli.answers.tree import Style, tree
@@ -16,8 +17,7 @@ from whence.query.answers.values import Question
 from whence.query.lookup.resolve import resolve
 from whence.query.questions.lineage import reach_downstream, reach_upstream
 from whence.query.rendering.listings import lineage_listing
-from whence.store.connection.engine import open_store, reading, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import reading, sqlite_url
 from whence.store.snapshots.graph import StoreGraph
 
 Json = dict[str, Any]
@@ -60,8 +60,7 @@ def loading(**facets: Json) -> bytes:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     known = declaration("sales", LINEAGE, secret="not_captured", n="no_source")
     apply_bodies(engine, [known, declaration("dark", {}, all="not_captured")])
     yield engine

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from query.sensitivity.test_data_subject import KEPT, MAIL
 from query.worlds.sensitive_story import BODIES
 from whence.cli.commands.app import app
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 KEPT_TEXT = """\
    1. full          crm export; DROP TABLE  kept P90D
@@ -24,8 +24,7 @@ KEPT_TEXT = """\
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("subject")
-    engine = open_store(sqlite_url(folder / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(folder / "store.db"))
     apply_bodies(engine, [*BODIES, *KEPT])
     engine.dispose()
     return folder

@@ -9,14 +9,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from api.process import Api, Serving
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import applying
 from govern.certification.shop_story import DEV, PROD, REVENUE, RULES, STAGING, TESTED, fulfilled, written
 from whence.cli.commands.app import app
 from whence.client.questions import connect
 from whence.govern.rule_states.records import RuleTransition, rule_transition_event
 from whence.model.records.rule_transitions import RuleTransitionRecord, rule_transition_id
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +23,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """A server whose revenue fulfils everything in production, and nothing in staging."""
     serving = Serving(tmp_path_factory.mktemp("certified"))
     made, now = serving(), time.time_ns() // 1_000
-    engine = open_store(made.store_url)
-    migrate(engine)
+    engine = open_migrated(made.store_url)
     with applying(engine, made.data / "log"):
         for body in (*fulfilled(REVENUE, now), written(TESTED, now, 900, columns=False, good=False)):
             assert made.post(json.loads(body)).status == 201

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from api.process import Api
+from fixtures.migrated_stores import open_migrated
 from fixtures.replies import replying
 from fixtures.stores_of_events import apply_bodies, applying
 from govern.containment.look_alikes import PASSWORD, USER, AirflowLookAlike
@@ -20,8 +21,7 @@ from whence.model.events import RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.openlineage.write import column_lineage, dataset, own_facet, parent_facet, run_event
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 SPEC: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "nightly/orchestrators/contain_dags/dags.json").read_text("utf-8")
@@ -99,8 +99,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Api, dict
     """One server for all tests here, with the keys of three people."""
     home = tmp_path_factory.mktemp("contain")
     store = sqlite_url(home / "store.db")
-    engine = open_store(store)
-    migrate(engine)
+    engine = open_migrated(store)
     apply_bodies(engine, list(events()))
     grants = {"oncall": ("steward", "*"), "vera": ("reader", "*"), "eve": ("steward", "staging*")}
     keys = {}

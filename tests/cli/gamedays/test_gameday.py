@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from fixtures.migrated_stores import open_migrated
 from whence.cli.commands.app import app
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -87,11 +88,9 @@ def test_each_criterion_can_fail(tmp_path: Path) -> None:
 
 
 def test_a_game_day_in_a_copy_leaves_the_store_as_it_is(tmp_path: Path) -> None:
-    from whence.store.connection.engine import open_store, sqlite_url
-    from whence.store.migrations.migrate import migrate
+    from whence.store.connection.engine import sqlite_url
 
-    engine = open_store(sqlite_url(tmp_path / "whence.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "whence.db"))
     engine.dispose()
     before = (tmp_path / "whence.db").read_bytes()
     code, found = run(str(EXAMPLE), "--copy", "--store", sqlite_url(tmp_path / "whence.db"))

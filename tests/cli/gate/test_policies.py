@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from api.process import Api
 from cli.gate.conftest import WAREHOUSE, Checkout, statement
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from query.worlds.random_worlds import Statement, World, load
 from whence.cli.commands.app import app
@@ -20,8 +21,7 @@ from whence.govern.policies.policy_file import read_policies
 from whence.govern.policies.records import POLICIES as DECLARED
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 CRM, USERS, MARKETING = (DatasetName(WAREHOUSE, name) for name in ("shop.crm", "shop.users", "shop.marketing"))
 STAGING = DatasetName("postgres://staging:5432", "shop.marketing")
@@ -215,8 +215,7 @@ def test_a_mistake_in_the_policies_is_no_verdict(models: Checkout, production: s
 def api(tmp_path: Path) -> Iterator[Api]:
     """A server that asks for keys, over production."""
     url = sqlite_url(tmp_path / "store.db")
-    engine = open_store(url)
-    migrate(engine)
+    engine = open_migrated(url)
     load(engine, WORLD)
     engine.dispose()
     made = Api(tmp_path / "data", url, {"open": False})

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from api.process import Api
 from cli.gate.conftest import NOW, WAREHOUSE
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.commands.app import app
 from whence.govern.assertions import set_contract
@@ -18,8 +19,7 @@ from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.json.wire import Json
 from whence.openlineage.write import dataset, dataset_event, facet, run_event
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 RAW, CLEAN, FEATURES, MODEL, MADE_UP = (
     DatasetName(WAREHOUSE, f"shop.{name}") for name in ("raw", "clean", "features", "model", "made_up")
@@ -85,8 +85,7 @@ LINEAGE = (
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     apply_bodies(engine, LINEAGE)
     yield engine
     engine.dispose()

@@ -9,14 +9,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from api.process import Api, Serving
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import applying
 from whence.cli.commands.app import app
 from whence.client.questions import connect
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, run_event
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 HOUR = 3_600_000_000
 ORDERS, REVENUE, COPY = (
@@ -33,8 +32,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """A server whose load of orders fails, and what is built of them; and, on its own, a copy in development."""
     serving = Serving(tmp_path_factory.mktemp("incidents"))
     made, now = serving(), time.time_ns() // 1_000
-    engine = open_store(made.store_url)
-    migrate(engine)
+    engine = open_migrated(made.store_url)
     steps: Steps = (
         (30 * HOUR, LOAD, [], [ORDERS], RunState.COMPLETE),
         (29 * HOUR, BUILD, [ORDERS], [REVENUE], RunState.COMPLETE),

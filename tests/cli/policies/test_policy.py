@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from query.worlds.sensitive_story import (
     BODIES,
@@ -27,8 +28,7 @@ from whence.model.events import RunState
 from whence.model.lineage import Edge
 from whence.model.names import JobName, RunName
 from whence.openlineage.write import column_lineage, dataset, facet, run_event
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 POLICY = """\
   - name: {name}
@@ -60,8 +60,7 @@ def kept(days: str, name: Any, hour: int, *more: tuple[str, str, str]) -> bytes:
 def filled(tmp_path: Path, *more: bytes) -> str:
     """The URL of a store of some events."""
     url = sqlite_url(tmp_path / "store.db")
-    engine = open_store(url)
-    migrate(engine)
+    engine = open_migrated(url)
     apply_bodies(engine, [*BODIES, *more])
     engine.dispose()
     return url

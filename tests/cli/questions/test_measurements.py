@@ -6,18 +6,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from query.questions import test_impact, test_measurements
 from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 
 def filled(directory: Path, bodies: list[bytes]) -> Path:
     """A data directory with a store of these events."""
-    engine = open_store(sqlite_url(directory / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(directory / "store.db"))
     apply_bodies(engine, bodies)
     engine.dispose()
     return directory

@@ -11,14 +11,13 @@ from typer.testing import CliRunner, Result
 
 from api.process import Api, Serving
 from cli.slos.test_slo import DEV, EVIL, FRESH, HOUR, NULLS, PROD, slos
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import applying
 from fixtures.waits import wait_until
 from whence.cli.commands.app import app
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
 from whence.openlineage.write import dataset, dataset_event, facet, run_event
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 
 @pytest.fixture
@@ -26,8 +25,7 @@ def api(tmp_path: Path) -> Iterator[Api]:
     """A server with a run of an hour ago in production, and with one of a day ago of a hostile name."""
     serving = Serving(tmp_path)
     made, now = serving(), time.time_ns() // 1_000
-    engine = open_store(made.store_url)
-    migrate(engine)
+    engine = open_migrated(made.store_url)
     with applying(engine, made.data / "log"):
         for number, (name, age) in enumerate(((PROD, HOUR), (EVIL, 24 * HOUR))):
             run = RunName(f"01890000-0000-7000-8000-{number:012}", JobName("airflow", "load"))

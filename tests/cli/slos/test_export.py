@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 
 from api.process import Api
 from cli.slos.test_slo import written as written_at
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import applying
 from services.prometheus import Prometheus, prometheus
 from whence.cli.commands.app import app
@@ -26,8 +27,7 @@ from whence.govern.slos.records import declaration_event, declaration_of
 from whence.govern.slos.slo_file import read_slos
 from whence.model.names import DatasetName
 from whence.openlineage.authority.restrictions import person_uri
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 HOUR = 3_600_000_000
 PROD, STAGING, DEV = (DatasetName(f"postgres://{name}:5432", "shop.revenue") for name in ("prod", "staging", "dev"))
@@ -98,8 +98,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def fill(api: Api, objectives: tuple[Objective, ...]) -> None:
     now = time.time_ns() // 1_000
-    engine = open_store(api.store_url)
-    migrate(engine)
+    engine = open_migrated(api.store_url)
     ages = [(PROD, hours, 50) for hours in range(5, 100)] + [(STAGING, hours, 0) for hours in range(100)]
     runs = [
         aged(written_at(name, 0, n, nulls=nulls), now - hours * HOUR) for n, (name, hours, nulls) in enumerate(ages)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.commands.app import app
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, facet, run_event
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 HOUR = 3_600_000_000
 MONDAY = int(datetime(2026, 9, 7, tzinfo=UTC).timestamp()) * 1_000_000
@@ -96,8 +96,7 @@ ALL = slos(
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("slos")
-    engine = open_store(sqlite_url(directory / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(directory / "store.db"))
     apply_bodies(engine, [json.dumps(one).encode() for one in EVENTS])
     engine.dispose()
     return directory

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from api.process import Api, Serving
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import applying
 from services.recorded_traffic import Traffic, recorded_traffic
 from whence.cli.commands.app import app
@@ -17,8 +18,6 @@ from whence.cli.output.streams import Exit
 from whence.govern.tags.value_kinds import is_card
 from whence.model.names import DatasetName
 from whence.openlineage.write import dataset_event, facet
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 
 def made_iban(account: str) -> str:
@@ -52,8 +51,7 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     """A server that knows the columns in three places; somebody denied that the card numbers of prod are some."""
     serving = Serving(tmp_path)
     made = serving()
-    engine = open_store(made.store_url)
-    migrate(engine)
+    engine = open_migrated(made.store_url)
     monkeypatch.delenv("WHENCE_URL", raising=False)
     with applying(engine, made.data / "log"):
         for at, name in enumerate(CUSTOMERS, 1):

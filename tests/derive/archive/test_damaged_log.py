@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from fixtures.both_logs import records_of
+from fixtures.migrated_stores import open_migrated
 from fixtures.received_events import append, hourly, segments
 from services.pipeline_process import derive, driving, has_all, until
 from whence.cli.commands.app import app
@@ -25,7 +26,6 @@ from whence.log.segments.files import segment_path
 from whence.log.segments.log import LANE, SegmentLog
 from whence.store.connection.engine import open_store, read_progress, reading, sqlite_url
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 from whence.store.status.ledger import read_ledger
 
 DRAFTS = hourly(120)
@@ -85,8 +85,7 @@ def test_the_stream_goes_on_and_what_is_restored_is_derived(spark: SparkSession,
     for one in (archived, other):
         flip(log, one)
 
-    engine = open_store(url)
-    migrate(engine)
+    engine = open_migrated(url)
     with driving([sys.executable, "-m", "whence.derive", *derive(str(log.directory), engine)], tmp_path) as driver:
         until(driver, lambda: has_all(engine, log))
         assert [seal.begin for seal in log.list_seals()] == [archived.position, other.position]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.received_events import FIRST, HOUR, append, hourly, segments
 from whence.derive.archive.copy import archive_log, drop_archived
 from whence.derive.archive.table import open_archive
@@ -17,7 +18,6 @@ from whence.log.segments.files import segment_path
 from whence.log.segments.log import LANE, SegmentLog
 from whence.store.connection.engine import open_store, read_progress, sqlite_url
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 from whence.store.status.ledger import read_ledger
 
 DRAFTS = hourly(300)
@@ -94,8 +94,7 @@ def test_a_stream_goes_on_over_dropped_segments(
     spark: SparkSession, tmp_path: Path, uri: str, expected: tuple[list[str], object]
 ) -> None:
     log, url = segments(tmp_path / "log", SEGMENT), sqlite_url(tmp_path / "store.db")
-    engine = open_store(url)
-    migrate(engine)
+    engine = open_migrated(url)
     for part, drafts in enumerate((DRAFTS[:LATER], DRAFTS[LATER:])):
         append(log, drafts)
         query = run_stream(spark, log, engine, tmp_path / f"checkpoint{part}")
@@ -173,8 +172,7 @@ def test_a_gap_is_an_error(spark: SparkSession, partly: SegmentLog, uri: str, tm
     for archive in (None, "/nowhere/archive"):
         with pytest.raises(LogGapError, match="lane log from 1:16 to"):
             rebuild(spark, partly, url, archive)
-    engine = open_store(url)
-    migrate(engine)
+    engine = open_migrated(url)
     with pytest.raises(LogGapError, match="lane log from 1:16 to"):  # what only the archive has is not streamed
         run_stream(spark, partly, engine, tmp_path / "checkpoint")
     engine.dispose()

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine, select
 
 from conftest import STORES
+from fixtures.migrated_stores import open_migrated
 from fixtures.readings_of_events import arrive, empty, readings_of
 from fixtures.received_events import append, hourly, segments
 from generators import body, histories
@@ -29,7 +30,6 @@ from whence.derive.rebuild import rebuild
 from whence.errors import TableBusyError, TableError
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.lifecycle.export import RELATIONS, count_rows, export_snapshot, open_snapshot, read_rows
-from whence.store.migrations.migrate import migrate
 from whence.store.schema.tables import dataset
 
 Row = dict[str, Any]
@@ -52,8 +52,7 @@ def counted(some: Iterable[Iterable[object]]) -> Counter[tuple[object, ...]]:
 
 @pytest.fixture
 def sqlite_store(tmp_path: Path) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     yield engine
     engine.dispose()
 

@@ -13,11 +13,10 @@ from chaos.processes import children
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles
 from fixtures.both_logs import records_of
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from services.pipeline_process import derive, driving, has_all, until
 from services.postgres import PostgresProcess
 from whence.log.address import open_log
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 
 RECORDS = 60
 
@@ -32,8 +31,7 @@ def server(tmp_path: Path) -> Iterator[PostgresProcess]:
 
 
 def test_the_stream_goes_on_in_the_same_jvm(server: PostgresProcess, tmp_path: Path) -> None:
-    engine = open_store(server.url)
-    migrate(engine)
+    engine = open_migrated(server.url)
     log = open_log(url := str(tmp_path / "log"))
     events = bodies(seed=21, jobs=10, days=10)
     fill(log, islice(events, RECORDS))

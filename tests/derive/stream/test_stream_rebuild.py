@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 
 from bench.workloads.events import Noise, arrivals
 from fixtures.both_logs import KINDS, records_of
+from fixtures.migrated_stores import open_migrated
 from oracle import comparable
 from oracle import dump as oracle_dump
 from whence.derive.pipeline import run_stream
@@ -31,7 +32,6 @@ from whence.openlineage.accept import accept
 from whence.store.connection.engine import open_store, read_progress, sqlite_url
 from whence.store.connection.lock import hold_derive_lock
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 from whence.store.status.ledger import Ledger, read_ledger
 
 NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
@@ -86,8 +86,7 @@ def stream(spark: SparkSession, log: Log, engine: Engine, checkpoint: Path) -> N
 
 
 def test_a_stream_equals_a_rebuild(spark: SparkSession, filled: Filled, store_url: str, tmp_path: Path) -> None:
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     stream(spark, filled.log, engine, tmp_path / "checkpoint")
     assert list(dump(engine)) == filled.rebuilt
     assert read_ledger(engine) == filled.ledger
@@ -105,8 +104,7 @@ def test_both_equal_the_oracle(filled: Filled) -> None:
 
 
 def test_a_stream_goes_on_where_the_store_is(spark: SparkSession, filled: Filled, tmp_path: Path) -> None:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     ends = {lane.name: lane.end.as_int for lane in filled.log.list_lanes()}
     for attempt in range(2):
         stream(spark, filled.log, engine, tmp_path / f"checkpoint{attempt}")
@@ -134,8 +132,7 @@ def test_a_store_that_is_ahead_of_its_log_is_refused(log: Log) -> None:
 
 
 def test_a_rebuild_is_refused_while_a_pipeline_runs(spark: SparkSession, log: Log, store_url: str) -> None:
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     with hold_derive_lock(engine), pytest.raises(StoreBusyError):
         rebuild(spark, log, store_url)
     engine.dispose()

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from bench.workloads.events import Noise, arrivals
 from fixtures.both_logs import records_of
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from services.pipeline_process import derive, driving, has_all, until
 from whence.derive.progress import write_position
 from whence.derive.rebuild import rebuild
@@ -22,7 +23,6 @@ from whence.log.segments.read import committed_end
 from whence.log.segments.write import SegmentSettings
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 from whence.store.status.ledger import read_ledger
 
 NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
@@ -39,8 +39,7 @@ def waves() -> Iterator[list[bytes]]:
 
 def test_waves_of_events_give_the_state_of_a_rebuild(spark: SparkSession, tmp_path: Path) -> None:
     log = SegmentLog(tmp_path / "log", SegmentSettings(segment_bytes=1 << 20, recent_keys=50))
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     with driving([sys.executable, "-m", "whence.derive", *derive(str(log.directory), engine)], tmp_path) as driver:
         for bodies in waves():
             fill(log, bodies)

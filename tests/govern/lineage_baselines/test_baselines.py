@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from sqlalchemy import Engine
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from govern.lineage_baselines.lineage_story import HOUR, HR, MART, RAW, STAGING, filled, made, staged
 from whence.govern.incidents.findings import FindingKind
@@ -26,8 +27,6 @@ from whence.model.access import OPEN, Grant, Role, Viewer
 from whence.model.names import DatasetName, FieldName
 from whence.model.records.lineage_baselines import LineageBaselineRecord
 from whence.openlineage.authority.restrictions import person_uri
-from whence.store.connection.engine import open_store
-from whence.store.migrations.migrate import migrate
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
 
@@ -47,8 +46,7 @@ ACCEPTED = 5 * HOUR
 
 
 def open_new(path: Path) -> Engine:
-    engine = open_store(f"sqlite:///{path}")
-    migrate(engine)
+    engine = open_migrated(f"sqlite:///{path}")
     return engine
 
 

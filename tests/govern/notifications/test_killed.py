@@ -11,6 +11,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Any
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import applying
 from govern.notifications.notices import MINUTE
 from govern.notifications.services import ROUTING_KEY, SECRET, PagerDuty, Request, Webhook, serving
@@ -21,8 +22,7 @@ from whence.govern.notifications.notice import Act
 from whence.log.record import Draft, Kind
 from whence.log.segments.log import SegmentLog
 from whence.openlineage.accept import accept
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 INCIDENTS, OPEN, KILLS = 15, 5, 20
 FILE = """\
@@ -68,8 +68,7 @@ def test_nothing_is_lost_and_nothing_is_sent_twice_under_one_id(tmp_path: Path) 
     over = [one for number in range(INCIDENTS) for one in history(number, start=start)]
     every = [*over, *(one for number in range(OPEN) for one in history(100 + number, ("open",), start=start))]
     append(data, every)
-    engine = open_store(store)
-    migrate(engine)
+    engine = open_migrated(store)
     hook, pager = Killing(data), PagerDuty()
     with serving(hook) as hook_url, serving(pager) as pager_url, applying(engine, data / "log"):
         (tmp_path / "receivers.yaml").write_text(FILE.format(hook=hook_url, pager=pager_url))

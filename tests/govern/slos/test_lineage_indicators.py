@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply
 from whence.govern.slos.evaluation.judge import Judgement, judge
 from whence.govern.slos.evaluation.observations import observe_datasets
@@ -24,8 +25,7 @@ from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.openlineage.accept import accept
 from whence.openlineage.write import column_lineage, dataset, dataset_event, facet, own_facet, run_event
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
 
@@ -102,8 +102,7 @@ def estate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, S
         drafts.append(Draft(kind=Kind.EVENT, key=key, received_at=time + delay, payload=one.payload))
     writer.append(drafts)
     writer.close()
-    engine = open_store(sqlite_url(base / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(base / "store.db"))
     end = committed_end(base / "log")
     apply(engine, list(read_records(base / "log", start_position(base / "log"), end)), end)
     yield engine, log

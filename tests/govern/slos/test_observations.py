@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.govern.slos.evaluation import observations
 from whence.govern.slos.evaluation.facts import Write
@@ -14,8 +15,7 @@ from whence.govern.slos.slo_file import read_slos
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, facet, run_event
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
 
@@ -59,8 +59,7 @@ def _objectives() -> tuple[Objective, ...]:
 
 
 def test_facts_read_together_are_those_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     apply_bodies(engine, _bodies())
     objectives = _objectives()
     with snapshot(engine) as connection:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.govern.slos.evaluation.facts import Facts, Silence, Write
 from whence.govern.slos.evaluation.judge import Judgement, judge
@@ -19,8 +20,7 @@ from whence.model.events import RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, run_event
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
 
@@ -146,8 +146,7 @@ def test_a_deadline_in_the_silence_is_not_judged() -> None:
 
 def test_it_is_read_from_the_store_at_any_time(tmp_path: Path) -> None:
     """Three jobs run every hour until 10 hours ago, and the others again since an hour ago."""
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     hours = [*range(10, 70), *(1, 0)]
     bodies = [
         json.dumps(

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from sqlalchemy import Engine
 
 from fixtures.examples import examples
+from fixtures.migrated_stores import open_migrated
 from query.traversal.test_walk_oracle import slow, worlds
 from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import GAPS, Edge, Origin
@@ -19,8 +20,7 @@ from whence.query.answers.transformations import Transformation
 from whence.query.history.diff import Diff, Side, diff
 from whence.query.history.edge_changes import EdgeChange
 from whence.query.runs.run_lineage import resolve_run
-from whence.store.connection.engine import open_store, reading, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import reading, sqlite_url
 from whence.store.snapshots.graph import StoreGraph
 
 Key = tuple[Node, Node, Node]
@@ -101,8 +101,7 @@ def _texts(one: Transformation) -> tuple[str, str, bool, str]:
 @pytest.fixture
 def two_stores(store: Engine, tmp_path: Path) -> Iterator[tuple[Engine, Engine]]:
     """A store of each kind in turn, and one of SQLite."""
-    other = open_store(sqlite_url(tmp_path / "other.db"))
-    migrate(other)
+    other = open_migrated(sqlite_url(tmp_path / "other.db"))
     yield store, other
     other.dispose()
 

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from query.worlds.revenue_story import (
     CHANGED,
@@ -43,7 +44,6 @@ from whence.query.rendering.timeline import changes_listing
 from whence.query.visibility.catalog import VisibleCatalog, scope_of
 from whence.query.visibility.graph import VisibleGraph, seen_by
 from whence.store.connection.engine import open_store, reading, sqlite_url
-from whence.store.migrations.migrate import migrate
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
@@ -137,8 +137,7 @@ def test_a_whole_dataset_has_the_changes_of_all_columns(store: Engine) -> None:
 def test_the_order_of_arrival_changes_nothing(tmp_path: Path) -> None:
     answers = []
     for seed in range(4):
-        engine = open_store(sqlite_url(tmp_path / f"{seed}.db"))
-        migrate(engine)
+        engine = open_migrated(sqlite_url(tmp_path / f"{seed}.db"))
         shuffled = list(EVENTS)
         random.Random(seed).shuffle(shuffled)
         cut = len(shuffled) // 2 if seed else len(shuffled)
@@ -225,8 +224,7 @@ def test_periods() -> None:
 
 
 def test_the_command_prints_a_timeline_and_the_same_as_json_and_csv(tmp_path: Path) -> None:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     apply_bodies(engine, EVENTS)
     engine.dispose()
 

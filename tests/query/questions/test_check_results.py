@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.commands.app import app
 from whence.model.access import Grant, Role, Viewer
@@ -18,8 +19,7 @@ from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.openlineage.write import dataset, facet, run_event
 from whence.query.questions.check_results import CheckResults, check_results
 from whence.query.visibility.graph import seen_by
-from whence.store.connection.engine import open_store, reading, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import reading, sqlite_url
 from whence.store.snapshots.graph import StoreGraph
 from whence.store.status import data_quality
 
@@ -131,8 +131,7 @@ def test_older_runs_than_are_read_are_not_left_out_in_silence(
 
 
 def test_results_as_text_json_and_csv(tmp_path: Path) -> None:
-    engine = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path / "store.db"))
     apply_bodies(engine, EVENTS)
     engine.dispose()
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine
 
 from fixtures.examples import examples
+from fixtures.migrated_stores import open_migrated
 from query.worlds.random_worlds import Statement, World, load
 from whence.model.graph import Direction
 from whence.model.ids import node_id
@@ -17,8 +18,7 @@ from whence.model.names import DatasetName, JobName, Node
 from whence.query.traversal.component import connected_component, touched_by
 from whence.store.adjacency.build import build_csr
 from whence.store.adjacency.overlay import StoreAdjacency
-from whence.store.connection.engine import open_store, reading, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import reading, sqlite_url
 from whence.store.snapshots.graph import StoreGraph
 
 DATASETS = tuple(DatasetName("ns", name) for name in "abcdefgh")
@@ -29,8 +29,7 @@ some = st.sets(st.sampled_from(DATASETS), max_size=2).map(sorted)
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     base: Path = tmp_path_factory.mktemp("neighbours")
-    made = open_store(sqlite_url(base / "store.db"))
-    migrate(made)
+    made = open_migrated(sqlite_url(base / "store.db"))
     yield made
     made.dispose()
 

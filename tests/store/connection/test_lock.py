@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Engine, text
 
+from fixtures.migrated_stores import open_migrated
 from whence.errors import StoreBusyError, StoreError
 from whence.store.connection.engine import open_store
 from whence.store.connection.lock import hold_derive_lock
 from whence.store.lifecycle.replace import replace_store
-from whence.store.migrations.migrate import migrate
 
 OTHERS = "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()"
 
@@ -17,8 +17,7 @@ OTHERS = "select pg_terminate_backend(pid) from pg_locks where locktype = 'advis
 @pytest.fixture
 def postgres(postgres_url: str) -> Iterator[Engine]:
     """An empty store on PostgreSQL."""
-    engine = open_store(postgres_url)
-    migrate(engine)
+    engine = open_migrated(postgres_url)
     yield engine
     engine.dispose()
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine
 
 from fixtures.examples import examples
+from fixtures.migrated_stores import open_migrated
 from fixtures.readings_of_events import empty
 from fixtures.stores_of_events import apply_bodies
 from oracle import dump as oracle_dump
@@ -87,8 +88,7 @@ def test_a_job_that_checks_all_that_it_reads_and_writes_nothing(store: Engine) -
 def test_every_order_gives_the_same(tmp_path: Path) -> None:
     of_one = [body for body in BODIES if b'"later"' in body or b'"half"' in body]
     for number, order in enumerate(list(permutations(of_one))[::5]):
-        engine = open_store(sqlite_url(tmp_path / f"{number}.db"))
-        migrate(engine)
+        engine = open_migrated(sqlite_url(tmp_path / f"{number}.db"))
         apply_bodies(engine, order)
         apply_bodies(engine, order[:2], first=20)
         assert [check_jobs(engine, hour) for hour in (1, 3, 5)] == [set(), {"later"}, set()]

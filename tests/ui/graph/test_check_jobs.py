@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from ui.conftest import Screen, serving
 from whence.api.settings import Settings
@@ -15,8 +16,7 @@ from whence.log.segments.log import SegmentLog
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, facet, run_event
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 ORDERS, REVENUE = (
     DatasetName("snowflake://acme", "shop.raw.orders"),
@@ -49,8 +49,7 @@ def served_checks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An API over a dataset of which another one is made, and the jobs that check both."""
     base: Path = tmp_path_factory.mktemp("checks")
     SegmentLog(base / "data" / "log").open_writer().close()
-    engine = open_store(store := sqlite_url(base / "store.db"))
-    migrate(engine)
+    engine = open_migrated(store := sqlite_url(base / "store.db"))
     apply_bodies(engine, BODIES)
     engine.dispose()
     with serving(Settings(data=base / "data", store_url=store, open=True)) as address:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from ui.conftest import Screen, serving
 from whence.api.settings import Settings
 from whence.model.names import DatasetName
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 LOST, WHOLE, REPORT = (DatasetName("db", f"mart ü.{one}") for one in ("lost", "whole", "report"))
 RAW = DatasetName("db", "raw")
@@ -37,8 +37,7 @@ def ran(number: int, reads: DatasetName, writes: DatasetName, **facets: Any) -> 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[str]:
     store = sqlite_url(tmp_path / "store.db")
-    engine = open_store(store)
-    migrate(engine)
+    engine = open_migrated(store)
     error = {"totalTasks": 2, "failedTasks": 1, "errors": [{"errorMessage": "<b>no parser</b>"}]}
     apply_bodies(engine, [ran(1, RAW, LOST, extractionError=error), ran(2, RAW, WHOLE), ran(3, WHOLE, REPORT)])
     engine.dispose()

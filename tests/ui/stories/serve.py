@@ -20,6 +20,7 @@ from deltalake import write_deltalake
 from sqlalchemy import Engine, select
 
 from fixtures.logs_of_events import fill
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply, applying
 from ui.stories.datasets import FEATURES
 from ui.stories.objectives import declared
@@ -50,7 +51,6 @@ from whence.query.answers.values import Question
 from whence.query.questions.impact import impact
 from whence.store.connection.engine import open_store, reading, sqlite_url
 from whence.store.graph import blast_radius as blast
-from whence.store.migrations.migrate import migrate
 from whence.store.schema.tables import job
 from whence.store.security.database import open_security, security_url, write_security
 from whence.store.snapshots.graph import StoreGraph
@@ -63,8 +63,7 @@ def prepared(base: Path) -> Settings:
     log, store = base / "data" / "log", sqlite_url(base / "store.db")
     fill(SegmentLog(log), [*bodies(), *(json.dumps(one).encode() for one in (*declared(NOW), *rules(NOW)))])
     _refuse(SegmentLog(log))
-    engine = open_store(store)
-    migrate(engine)
+    engine = open_migrated(store)
     end = committed_end(log)
     apply(engine, list(read_records(log, start_position(log), end)), end)
     _record(engine, log, evaluate_declared_rules(engine, NOW - 3 * DAY).events)

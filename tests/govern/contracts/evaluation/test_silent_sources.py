@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.govern.assertions import assert_facets, set_contract
 from whence.govern.certification.observations import read_facts
@@ -19,8 +20,7 @@ from whence.model.events import RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, run_event
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
 
@@ -42,8 +42,7 @@ def ran(job: JobName, hour: float) -> bytes:
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
     """Orders that are promised to be at most 4 h old, and a source whose three jobs ran every hour."""
-    opened = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(opened)
+    opened = open_migrated(sqlite_url(tmp_path / "store.db"))
     levels = [{"property": "freshness", "value": 4, "unit": "h"}]
     contract = assert_facets(ORDERS, BEGIN, "https://ada", set_contract("1.0.0", serviceLevels=levels))
     apply_bodies(opened, [json.dumps(contract).encode()])

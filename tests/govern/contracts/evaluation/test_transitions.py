@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
+from fixtures.migrated_stores import open_migrated
 from fixtures.stores_of_events import apply_bodies
 from whence.govern.contracts.evaluation.transitions import MOST_TIMES, Transitions, find_transitions
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, facet, run_event
 from whence.query.lookup.contracts import ContractedDataset, ContractVersion, PromisedColumn, PromisedRule
-from whence.store.connection.engine import open_store, reading, sqlite_url
+from whence.store.connection.engine import reading, sqlite_url
 from whence.store.ingest.retention_summary import RetentionHorizon
 from whence.store.lifecycle.purge import enforce_horizon
-from whence.store.migrations.migrate import migrate
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
@@ -45,8 +45,7 @@ def measured(hour: int, nulls: int, load: int = 0) -> bytes:
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
-    opened = open_store(sqlite_url(tmp_path / "store.db"))
-    migrate(opened)
+    opened = open_migrated(sqlite_url(tmp_path / "store.db"))
     return opened
 
 
