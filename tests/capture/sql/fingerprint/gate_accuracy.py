@@ -36,15 +36,18 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Market": {**_BARS, "harmless silent": 0.86, "known": 1.0, "exact columns": 0.86},
     "Insurance": {**_BARS, "harmless silent": 0.78, "known": 1.0, "exact columns": 0.9},
     "Campus": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.95},
+    "Resort": {**_BARS, "harmless silent": 0.88, "known": 1.0, "exact columns": 0.97},
+    "Resort, keys declared by tests": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.98},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
-    WHOLE: {**_BARS, "harmless silent": 0.914, "exact columns": 0.912},
+    WHOLE: {**_BARS, "harmless silent": 0.911, "exact columns": 0.912},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
 `Reviews`, when it had 0.83. The loud edits of `Logistics` (first 0.56), `Grid` (0.73), `Market` (0.69) and `Insurance`
 (0.58) were in view when the rules on flags, windows, days, lookups and unions were written. `Campus` was scored once
-with these, unseen: 0.875 of its first 296 edits. All were in view for joined totals, PIVOT and series, for
-texts, differences and branches of UNION, and for what is known of complete rows.
+with these, unseen: 0.875 of its first 296 edits. `Resort` was scored once, unseen: 0.902 with its keys declared, 0.887
+without. All but `Resort` were in view for joined totals, PIVOT and series, for texts, differences and branches of
+UNION, and for what is known of complete rows. The floor of all corpora was 0.914 before `Resort` was one of them.
 """
 NOT_SCORED_YET: frozenset[str] = frozenset()
 """Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""
@@ -137,6 +140,8 @@ def corpora(compare: Compare, part: slice = EVERY_EDIT) -> Mapping[str, Callable
         "Market": lambda: query_verdicts("market", compare, part),
         "Insurance": lambda: query_verdicts("insurance", compare, part),
         "Campus": lambda: query_verdicts("campus", compare, part),
+        "Resort": lambda: query_verdicts("resort", compare, part),
+        "Resort, keys declared by tests": lambda: query_verdicts("resort", compare, part, has_keys=True),
         "Reviews": lambda: review_verdicts(compare, part),
     }
 
@@ -155,7 +160,7 @@ def main() -> None:
         sys.exit(score_trials(sys.argv[2:]))
     scored = {name: list(verdicts()) for name, verdicts in CORPORA.items()}
     is_low = [print_scores(name, of, FLOORS[name]) for name, of in scored.items()]
-    left_out = NOT_SCORED_YET | {"dbt project, keys declared by tests"}
+    left_out = NOT_SCORED_YET | {name for name in scored if name.endswith("keys declared by tests")}
     undeclared = [one for name, of in scored.items() if name not in left_out for one in of]
     is_low.append(print_scores(WHOLE, undeclared, FLOORS[WHOLE], details=False))
     sys.exit(any(is_low))

@@ -1,13 +1,13 @@
 """The verdicts on single statements: the corpora of TPC-DS, TPC-H, Spark SQL and made-up companies."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from capture.sql.fingerprint.verdicts import EVERY_EDIT, Compare, Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
-from capture.sql.generated import campus, care, grid, insurance, logistics, market, subscriptions, tpcds, tpch
-from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode
+from capture.sql.generated import campus, care, grid, insurance, logistics, market, resort, subscriptions, tpcds, tpch
+from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.projects.evaluation import Readings
 from whence.capture.sql.fingerprint.projects.versions import compare_projects
 from whence.model.changes import ColumnChange
@@ -19,10 +19,14 @@ _ANSWER = DatasetName("duckdb", "answer")
 
 @dataclass(frozen=True, slots=True)
 class _Schema:
-    """The types of columns, by table. `target_of`: the table that a statement writes; empty for a query."""
+    """The types of columns, by table. `target_of`: the table that a statement writes; empty for a query.
+
+    `keys`: the columns of the primary key of a table, for the scores that declare them.
+    """
 
     types: Mapping[str, Mapping[str, str]]
     target_of: Callable[[str], str]
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def columns(self) -> Mapping[str, tuple[str, ...]]:
@@ -42,16 +46,18 @@ _SCHEMAS: Mapping[str, _Schema] = {
         ("insurance", insurance),
         ("campus", campus),
     )
-}
+} | {"resort": _Schema(resort.TABLES, resort.target_of, resort.KEYS)}
 
 
-def query_verdicts(corpus: str, compare: Compare = compare_projects, part: slice = EVERY_EDIT) -> Iterator[Verdict]:
-    """The verdicts on one of `query_edits.CORPORA`."""
+def query_verdicts(
+    corpus: str, compare: Compare = compare_projects, part: slice = EVERY_EDIT, has_keys: bool = False
+) -> Iterator[Verdict]:
+    """The verdicts on one of `query_edits.CORPORA`. `has_keys`: the keys of its tables are declared."""
     readings, truths = Readings(), query_edits.truths(corpus)
     for edit in query_edits.edits(corpus)[part]:
         schema = _SCHEMAS.get(corpus)
         before, after = (
-            _project(edit, sql) if schema is None else _of_schema(schema, edit, sql)
+            _project(edit, sql) if schema is None else _of_schema(schema, edit, sql, has_keys)
             for sql in (edit.before, edit.after)
         )
         changes = compare(before, after, readings)
@@ -91,10 +97,13 @@ def _project(edit: Edit, sql: str) -> ProjectCode:
     return ProjectCode(dialect="spark", namespace="spark", codes=(code,), columns=columns, types=known)
 
 
-def _of_schema(schema: _Schema, edit: Edit, sql: str) -> ProjectCode:
+def _of_schema(schema: _Schema, edit: Edit, sql: str, has_keys: bool) -> ProjectCode:
     """A query as the only model of a project, a statement that writes a table as its only script."""
     if schema.target_of(edit.before):
         code = Code(file="job.sql", sql=sql, content=sql)
     else:
         code = Code(file="answer.sql", sql=sql, content=sql, builds=_ANSWER, table=_ANSWER.name)
-    return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=schema.columns, types=schema.types)
+    keys = {table: (UniqueKey(columns=key, is_complete=True),) for table, key in schema.keys.items() if has_keys}
+    return ProjectCode(
+        dialect="duckdb", namespace="duckdb", codes=(code,), columns=schema.columns, types=schema.types, keys=keys
+    )

@@ -10,8 +10,18 @@ import duckdb
 
 from capture.sql.gate_corpus import shop
 from capture.sql.gate_corpus.execution import Database, StatementError, Table
-from capture.sql.gate_corpus.query_edits import CAMPUS, CARE, GRID, INSURANCE, LOGISTICS, MARKET, SUBSCRIPTIONS, TPCH
-from capture.sql.generated import campus, care, grid, insurance, logistics, market, subscriptions, tpcds, tpch
+from capture.sql.gate_corpus.query_edits import (
+    CAMPUS,
+    CARE,
+    GRID,
+    INSURANCE,
+    LOGISTICS,
+    MARKET,
+    RESORT,
+    SUBSCRIPTIONS,
+    TPCH,
+)
+from capture.sql.generated import campus, care, grid, insurance, logistics, market, resort, subscriptions, tpcds, tpch
 from capture.sql.oracles.perturbation import Kind, text_of
 
 WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
@@ -21,7 +31,7 @@ MORE_WITH_ROWS = 48
 INSURANCE_WITH_ROWS = 120
 """So many show every column that an edit of `insurance` changes: a month and thirty days differ in few of them."""
 MOST_WITH_ROWS = 56
-"""So many for `campus`."""
+"""So many for `campus` and `resort`."""
 _BASE = {
     "i": Kind("INTEGER", (1, 0, 3, 7, 40, -2)),
     "t": Kind("VARCHAR", ("x", "Y ", "", "é'\"x", "z")),
@@ -54,6 +64,8 @@ class DuckDBEngine:
             )
         elif statement.startswith(CAMPUS):
             made = list(_useful((_campus(seed, versions) for seed in range(TRIED)), versions[0], MOST_WITH_ROWS))
+        elif statement.startswith(RESORT):
+            made = list(_useful((_resort(seed, versions) for seed in range(TRIED)), versions[0], MOST_WITH_ROWS))
         elif statement != name:
             made = list(_useful((_tpcds(name, seed, versions) for seed in range(TRIED)), versions[0]))
         else:
@@ -190,6 +202,15 @@ def _campus(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
         connection.execute(sql)
     tables = tuple(map(market.quoted, campus.tables_of("\n".join(versions))))
     return DuckDBDatabase(connection, campus.target_of(versions[0]), tables)
+
+
+def _resort(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
+    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
+    connection.execute("SET timezone = 'UTC'")
+    for sql in resort.scripts(seed, versions):
+        connection.execute(sql)
+    tables = tuple(map(market.quoted, resort.tables_of("\n".join(versions))))
+    return DuckDBDatabase(connection, resort.target_of(versions[0]), tables)
 
 
 def _market(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
