@@ -1,9 +1,12 @@
 """What depends on its caller acts as without captures: variables found by name, and the line that a warning names."""
 
+import inspect
 import pickle
+import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
 import duckdb
 import joblib
@@ -173,3 +176,41 @@ def test_functions_are_pickled_by_their_names() -> None:
 
     plain, captured = both_ways(pickled)
     assert [pickle.loads(one) for one in captured] == [pickle.loads(one) for one in plain]
+
+
+def test_signatures_and_defaults_are_those_of_the_libraries() -> None:
+    def read() -> Any:
+        several: tuple[Any, ...] = (pd.read_csv, pd.merge, pl.concat, pl.read_csv)
+        return [(inspect.getfullargspec(one), one.__defaults__, one.__kwdefaults__) for one in several]
+
+    plain, captured = both_ways(read)
+    assert captured == plain
+
+
+class Arrays:
+    """What other libraries do: they answer for the functions of numpy that they found when they were imported."""
+
+    known: ClassVar[dict[Any, str]] = {}
+
+    def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
+        return self.known.get(function, NotImplemented)
+
+
+def test_functions_of_numpy_stay_of_their_class_for_arrays_of_other_libraries() -> None:
+    before = np.where
+    with capturing(PandasCapture()):
+        assert (type(np.where), np.where is before) == (type(before), False)
+        for registered in (before, np.where):
+            Arrays.known = {registered: "answer"}
+            assert np.where(Arrays(), 1, 2) == "answer"  # type: ignore[call-overload]
+        Arrays.known = {}
+        with pytest.raises(TypeError, match="no implementation found"):
+            np.where(Arrays(), 1, 2)  # type: ignore[call-overload]
+
+
+def test_numba_finds_the_functions_of_numpy_that_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba compiles the functions that were there when it was imported."""
+    monkeypatch.setitem(sys.modules, "numba", ModuleType("numba"))
+    before = np.where
+    with capturing(PandasCapture()):
+        assert np.where is before

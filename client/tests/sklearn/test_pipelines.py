@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import joblib
 import numpy as np
 import pandas as pd
@@ -243,6 +244,26 @@ def test_undo_leaves_the_very_objects_that_were_there() -> None:
     undo()
     for owner, members in before.items():
         assert [name for name, one in vars(owner).items() if members.get(name) is not one] == []
+
+
+def test_an_estimator_of_a_script_is_pickled_for_processes_without_whence(session: Kept, tmp_path: Path) -> None:
+    """joblib's workers get the classes of a script whole (cloudpickle), with their methods."""
+
+    class Doubled(TransformerMixin, BaseEstimator):
+        def fit(self, X: Any, y: Any = None) -> "Doubled":
+            self.n_features_in_ = 1
+            return self
+
+        def transform(self, X: Any) -> list[int]:
+            return [2 * one for one in X]
+
+    (tmp_path / "estimator").write_bytes(cloudpickle.dumps(Doubled()))
+    loaded = (
+        "import pickle, sys; sys.modules['whence_client'] = None; "
+        f"print(pickle.load(open({str(tmp_path / 'estimator')!r}, 'rb')).fit_transform([1, 2]))"
+    )
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[2, 4]\n", "")
 
 
 def test_a_script_needs_no_change(folder: Path, tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ nested = F.array(*(F.struct(F.col(one).alias("x"), F.struct(F.col("customer").al
 orders.select(F.explode(nested).alias("e")).select("e.x", "e.in.y").write.parquet(base + "/nested")
 orders.groupBy("customer").agg(F.max(F.struct("amount", "id")).alias("m")).select("m.amount").write.parquet(
     base + "/greatest")
+mapped = orders.select(F.map_concat(F.create_map("id", "amount"), F.create_map(-F.col("id"), "above")).alias("m"))
+mapped.select(F.posexplode("m").alias("at", "k", "v"), F.element_at("m", 1).alias("one"),
+              F.map_keys("m").alias("keys")).select("k", "v", "one", "keys").write.parquet(base + "/mapped")
 orders.select(F.struct("id", "amount").dropFields("amount").alias("s")).write.parquet(base + "/dropped")
 
 local = spark.createDataFrame([(1, "a")], "id int, label string")
@@ -71,6 +74,11 @@ for table in ("small", "large"):
     spark.sql(f"create view if not exists seen as select id from {table}")
 orders.select("id").write.mode("overwrite").saveAsTable("daily")
 spark.read.parquet(base + "/orders").select("id").write.mode("overwrite").saveAsTable("daily")
+spark.sql("create database other")
+spark.catalog.setCurrentDatabase("other")
+orders.select("id").write.saveAsTable("moved")
+spark.sql("alter table moved rename to named")
+spark.catalog.setCurrentDatabase("default")
 spark.sql("create table if not exists made using parquet as select id from orders")
 spark.stop()
 print("done")
@@ -126,6 +134,8 @@ def evidence(event: Event, kind: str) -> "set[tuple[str, str]]":
         "/nested": "orders.id -> x, orders.amount -> x, orders.customer -> y",
         "/greatest": "orders.amount -> amount, orders.customer -> *",
         "/made": "orders.id -> id",
+        "/mapped": "orders.id -> k, orders.amount -> v, orders.above -> v, orders.amount -> one, orders.above -> one, "
+        "orders.id -> keys",
     }.items(),
 )
 def test_its_columns(events: "list[Event]", name: str, expected: str) -> None:
@@ -161,6 +171,15 @@ def test_a_query_that_cannot_be_analyzed_is_no_gap(events: "list[Event]") -> Non
 
 def test_a_table_has_one_job_when_it_is_created_and_when_it_exists(events: "list[Event]") -> None:
     assert {one["job"]["name"] for one in written(events, "/daily")} == {"shop.default.daily"}
+
+
+def test_a_table_is_of_the_database_that_was_current(events: "list[Event]") -> None:
+    """Spark reports `saveAsTable` and RENAME without the database, when another one may be current."""
+    (event,) = written(events, "/moved")
+    assert (event["job"]["name"], edges(event)) == ("shop.other.moved", {"orders.id -> id"})
+    assert event["outputs"][0]["name"].endswith("/other.db/moved")
+    (renamed,) = written(events, "/named")
+    assert renamed["outputs"][0]["name"].endswith("/other.db/named")
 
 
 def test_a_write_that_was_skipped_is_none(events: "list[Event]") -> None:

@@ -153,9 +153,8 @@ orders.filter(_.id > 1).group_by(who=_.customer).agg(gross=_.amount.sum()).to_cs
         "pyspark",
         """
 from pyspark.sql import SparkSession
-from whence_client.spark import attach
 builder = SparkSession.builder.master("local[1]").appName("totals").config("spark.ui.enabled", "false")
-spark = attach(builder.config("spark.driver.host", "127.0.0.1"), namespace="prod").getOrCreate()
+spark = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
 orders = spark.read.csv("orders.csv", header=True, inferSchema=True)
 orders.where("id > 1").selectExpr("customer AS who", "amount * 1.2 AS gross").write.parquet("out.csv")
 spark.stop()

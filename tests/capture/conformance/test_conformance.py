@@ -31,7 +31,12 @@ from whence_client.kafka.hooks import KafkaCapture
 from whence_client.quality.soda import MODULE as SODA
 from whence_client.sklearn.hooks import SklearnCapture
 
-NIGHTLY = {"mlflow.models.model", "mlflow.pyfunc", "mlflow.sklearn"} | {"great_expectations", "ibis", SODA}
+NIGHTLY = {"mlflow.models.model", "mlflow.pyfunc", "mlflow.sklearn"} | {
+    "great_expectations",
+    "ibis",
+    "pyspark.sql.session",
+    SODA,
+}
 """Captures whose system needs an environment of its own: cases that run with `--long`."""
 ELSEWHERE = {f"pyarrow.{name}" for name in pyarrow.__all__ if name != "csv"}
 """Captures of modules that have their hooks from another one's: they have tests of their own."""

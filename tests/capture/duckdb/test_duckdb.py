@@ -111,6 +111,27 @@ CASES = {
         {"orders.amount -> known.amount", "known.amount -> result.twice", "result.twice -> out.twice"}
         | {"known.amount -> copy.amount"},
     ),
+    "a lazy frame of polars": (
+        "frame = pl.scan_csv('orders.csv').select(price=pl.col('amount') * 2); "
+        "con.execute(\"COPY (SELECT price FROM frame WHERE price > 1) TO 'out.csv'\")",
+        {"orders.amount -> frame.price", "frame.price -> out.price"},
+    ),
+    "a pattern for some files": (
+        "con.execute(\"COPY (FROM 'orders.csv') TO 'orders-2.csv'\"); "
+        "con.execute(\"COPY (SELECT id FROM 'orders*.csv') TO 'out.csv'\")\n"
+        "con.execute(\"COPY (SELECT customer FROM read_csv(['orders*.csv'], header = true)) TO 'list.csv'\")",
+        {f"orders.{one} -> orders-2.{one}" for one in ("id", "customer", "amount")}
+        | {"orders.id -> out.id", "orders-2.id -> out.id"}
+        | {"orders.customer -> list.customer", "orders-2.customer -> list.customer"},
+    ),
+    "table macros of which one calls the other": (
+        "con.execute('CREATE MACRO bought(least, file) AS TABLE SELECT id, amount FROM read_csv(file) "
+        "WHERE amount > least')\n"
+        'con.execute("CREATE TEMP MACRO more(n) AS TABLE SELECT b.id, amount + n AS sum '
+        "FROM main.bought(n, file := 'orders.csv') b\")\n"
+        "con.execute(\"COPY (SELECT id, sum FROM more((1 + 2))) TO 'out.csv'\")",
+        {"orders.id -> out.id", "orders.amount -> out.sum"},
+    ),
     "names that need quotes": (
         'con.execute(\'CREATE TABLE "my t" AS SELECT amount AS "the ""sum""" FROM "orders.csv"\')',
         {'orders.amount -> my t.the "sum"'},
@@ -241,8 +262,8 @@ def test_a_file_by_a_parameter_is_known_or_announced(session: Kept, folder: Path
 
 def test_a_function_that_reads_what_is_not_known_is_announced(session: Kept, folder: Path) -> None:
     with duckdb.connect() as con:
-        con.execute("CREATE MACRO bought(least) AS TABLE SELECT id FROM 'orders.csv' WHERE amount > least")
-        con.execute("COPY (SELECT id FROM bought(3), range(2)) TO 'out.csv'")
+        con.execute("CREATE MACRO bought(least := 3) AS TABLE SELECT id FROM 'orders.csv' WHERE amount > least")
+        con.execute("COPY (SELECT id FROM bought(), range(2)) TO 'out.csv'")
     assert list(session.guard("duckdb").take_errors()) == ["duckdb: the name bought()"]
 
 

@@ -1,7 +1,10 @@
-"""What a replacement keeps of the function that it replaces: the name that pickle looks up, the caller in warnings."""
+"""What a replacement keeps of the function that it replaces: the name that pickle looks up, the caller in warnings, the
+signature and defaults that other libraries read.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
 from types import FunctionType, ModuleType
 from typing import Any
@@ -13,7 +16,16 @@ def find_by_name(replacement: Any, owner: Any, name: str) -> Any:
     """
     if isinstance(owner, ModuleType) and isinstance(replacement, FunctionType):
         replacement.__module__, replacement.__qualname__ = owner.__name__, name
+        _keep_signature(replacement)
     return replacement
+
+
+def _keep_signature(replacement: Any) -> None:
+    """Let those find the original's signature who do not look through wrappers, as `inspect.getfullargspec`."""
+    try:
+        replacement.__signature__ = inspect.signature(replacement)
+    except (TypeError, ValueError):  # of a function that is not Python's, and has none
+        return
 
 
 def pass_over(replacement: Any, original: Any) -> Any:
@@ -29,6 +41,9 @@ def pass_over(replacement: Any, original: Any) -> Any:
         if code is not None and str(function.__module__).startswith(_COUNTING):
             file = os.path.join(os.path.dirname(code.co_filename), "<whence_client>")
         function.__code__ = function.__code__.replace(co_filename=file)
+        if not function.__code__.co_argcount:  # else a call with too few arguments would take the wrong ones
+            function.__defaults__ = getattr(original, "__defaults__", None)
+        function.__kwdefaults__ = getattr(original, "__kwdefaults__", None)
     return replacement
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 from whence_client.captures.naming import Naming
-from whence_client.duckdb.statements import TEMPORARY, Head, Source, quote, quote_name, read_sources
+from whence_client.duckdb.sources import Source, SyntaxTree, find_columns, read_sources, read_tree
+from whence_client.duckdb.statements import TEMPORARY, Head, quote, quote_name
+from whence_client.duckdb.texts import Change, Macro, change_name, expand_call, read_call, rewrite
 from whence_client.events.datasets import Dataset, Field
+from whence_client.naming.patterns import files_of, limit_files
 
 FRAMES = "frames"
 """The schema of frames: `FROM loc` reads the variable `loc` of the program."""
-_PART = rb"(?:\"(?:[^\"]|\"\")*\"|[\w$]+)"
-_NAME = re.compile(rb"'(?:[^']|'')*'|\?\d*(?!\w)|%b(?:\.%b)*" % (_PART, _PART))
 _OF_CONNECTION = """
 SELECT database_name, schema_name, table_name, column_name, data_type FROM duckdb_columns()
 WHERE NOT internal AND (database_name, schema_name, table_name) NOT IN (
@@ -25,8 +24,18 @@ WHERE NOT internal AND (database_name, schema_name, table_name) NOT IN (
 ORDER BY column_index
 """
 """Columns of tables and views that only their own connection sees, without frames that were registered."""
+_MACROS = """
+SELECT parameters, macro_definition FROM duckdb_functions()
+WHERE function_type = 'table_macro' AND NOT internal AND lower(function_name) = {name}
+"""
+_MOST_MACROS = 16
+"""How often the macros in a query are expanded: one may call others."""
+_READERS = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet", "json": "read_json", "ndjson": "read_json"}
+"""The function for files by the ending of their names."""
 
 NameFrame = Callable[[str], "Dataset | None"]
+Found = tuple[tuple[Dataset, ...], str]
+"""What a name or path in a text stands for, and the text to put in its place, empty to keep it."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,7 @@ class Named:
 
 
 class Catalog:
-    """The databases of a connection, asked through another cursor: the job's own results stay as they are."""
+    """The databases of a connection, statement through another cursor: the job's own results stay as they are."""
 
     def __init__(self, connection: Any, naming: Naming, job: str) -> None:
         self._connection, self._cursor = connection, connection.cursor()
@@ -64,20 +73,51 @@ class Catalog:
         self._cursor.close()
 
     def name_query(self, text: str, frames: NameFrame, parameters: Mapping[str, Any]) -> Named:
-        """The datasets of a query, whose relative paths become absolute; `parameters` are those of the statement."""
-        answer = self._parse(text)
+        """The datasets of a query, whose relative paths become absolute; `parameters` are those of the statement.
+
+        Table macros become the queries that they stand for.
+        """
+        text, tree = self._expand_macros(text, parameters)
         inputs: dict[tuple[str, str], Dataset] = {}
-        changes: list[tuple[int, str]] = []
-        unknown: list[str] = [f"query ({answer['error_message']})"] if answer.get("error") else []
-        for source in read_sources(answer.get("statements", ()), parameters):
+        changes: list[Change | None] = []
+        unknown: list[str] = [f"query ({tree.error})"] if tree.error else []
+        for source in read_sources(tree, parameters):
             found = self._resolve(source, frames)
             if not found:
                 unknown.append(f"{source.function}()" if source.function else ".".join(source.table))
-            for (dataset, written), (at, _) in zip(found, source.spans):
-                inputs.setdefault(dataset.key, dataset)
-                if written:
-                    changes.append((at, written))
-        return Named(_rewrite(text, changes), tuple(inputs.values()), tuple(unknown))
+            for (datasets, written), (at, _) in zip(found, source.spans):
+                inputs.update((one.key, one) for one in datasets if one.key not in inputs)
+                changes.append(change_name(text, at, written) if written else None)
+        return Named(rewrite(text, filter(None, changes)), tuple(inputs.values()), tuple(unknown))
+
+    def _expand_macros(self, text: str, parameters: Mapping[str, Any]) -> tuple[str, SyntaxTree]:
+        """The text without the calls of macros whose queries are known, and its tree."""
+        tree = self._parse(text)
+        for _ in range(_MOST_MACROS):
+            changes = list(self._macro_changes(text, tree, parameters))
+            if not changes:
+                break
+            text = rewrite(text, changes)
+            tree = self._parse(text)
+        return text, tree
+
+    def _macro_changes(self, text: str, tree: SyntaxTree, parameters: Mapping[str, Any]) -> Iterator[Change]:
+        for source in read_sources(tree, parameters):
+            call = read_call(text, source.spans[0][0]) if source.function and not source.paths else None
+            macro = self._find_macro(source.function, len(call.arguments)) if call else None
+            query = expand_call(call, macro) if call and macro else None
+            if call and query:
+                yield (*call.span, f"({query})")
+
+    def _find_macro(self, name: str, arguments: int) -> Macro | None:
+        """The table macro of a name with as many parameters; None if there is none, or more than one."""
+        statement = _MACROS.format(name=quote(name))
+        rows = self._ask(statement) or self._connection.sql(statement).fetchall()  # one that is temporary
+        found = [(tuple(names), str(query)) for names, query in rows if len(names) == arguments]
+        if len(found) != 1:
+            return None
+        ((names, query),) = found
+        return Macro(names, query, tuple(find_columns(self._parse(query))))
 
     def name_output(self, head: Head) -> Dataset:
         """The dataset that a statement writes, with its columns as they are now."""
@@ -109,29 +149,37 @@ class Catalog:
         """The dataset of a file, with its columns if it can be read."""
         return replace(self._naming.file(path), schema_fields=self._columns(quote(path)))
 
-    def _resolve(self, source: Source, frames: NameFrame) -> list[tuple[Dataset, str]]:
-        """The datasets of a source, each with the text to put in the place of its name, empty to keep it."""
+    def _resolve(self, source: Source, frames: NameFrame) -> list[Found]:
+        """The datasets at each name or path of a source."""
         if source.paths:
-            return [(self.file(path), quote(_absolute(self._naming, path))) for path in source.paths]
+            return [self._find_files(path, "{}" if source.is_list else "[{}]") for path in source.paths]
         if source.function:
             return []
         if self._qualify(source.table) in self._tables:
             is_short = len(source.table) == 2 and source.table[0] in self._paths
-            return [(self.table(source.table), self.write_name(source.table) if is_short else "")]
+            return [((self.table(source.table),), self.write_name(source.table) if is_short else "")]
         if len(source.table) > 1:
             return self._resolve_of_connection(source)
         (name,) = source.table
         frame = frames(name)
         if frame is not None:
-            return [(frame, f'{FRAMES}."{frame.name.rpartition(".")[2]}"' if name.startswith("__") else "")]
+            return [((frame,), f'{FRAMES}."{frame.name.rpartition(".")[2]}"' if name.startswith("__") else "")]
         if "." in name or "/" in name:
-            return [(self.file(name), quote(_absolute(self._naming, name)))]
+            reader = _READERS.get(name.rpartition(".")[2].lower())
+            return [self._find_files(name, f"{reader}([{{}}])" if reader else "")]
         return self._resolve_of_connection(source)
 
-    def _resolve_of_connection(self, source: Source) -> list[tuple[Dataset, str]]:
+    def _find_files(self, path: str, several: str) -> Found:
+        """The files at a path or pattern. `several` is how the text has more than one, empty if it cannot."""
+        named = _absolute(self._naming, path)
+        paths = limit_files(files_of(named)) if several and self._naming.file(path).namespace == "file" else [named]
+        written = quote(paths[0]) if len(paths) == 1 else several.format(", ".join(map(quote, paths)))
+        return tuple(map(self.file, paths)), written
+
+    def _resolve_of_connection(self, source: Source) -> list[Found]:
         """A table or view that other cursors do not see: it is temporary, or its transaction is open."""
         names = ((*TEMPORARY, *source.table), self._qualify(source.table))
-        return next(([(self.table(name), "")] for name in names if self._columns_of_connection(name)), [])
+        return next(([((self.table(name),), "")] for name in names if self._columns_of_connection(name)), [])
 
     def _qualify(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         if len(parts) == 2 and parts[0] in self._paths:
@@ -151,9 +199,8 @@ class Catalog:
                 self._own.setdefault(tuple(name), []).append(Field(column, kind))
         return tuple(self._own.get(parts, ()))
 
-    def _parse(self, text: str) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self._ask("SELECT json_serialize_sql(?)", text)[0][0])
-        return answer
+    def _parse(self, text: str) -> SyntaxTree:
+        return read_tree(self._ask("SELECT json_serialize_sql(?)", text)[0][0])
 
     def _ask(self, text: str, *values: str) -> list[Any]:
         return list(self._cursor.execute(text, list(values)).fetchall())
@@ -163,13 +210,3 @@ def _absolute(naming: Naming, path: str) -> str:
     """The path as everybody else may read it. URIs and absolute paths stay as they are."""
     named = naming.file(path)
     return named.name if named.namespace == "file" and "://" not in path else path
-
-
-def _rewrite(text: str, changes: Iterable[tuple[int, str]]) -> str:
-    """The text with other names at some positions, which count bytes."""
-    encoded = text.encode()
-    for at, written in sorted(changes, reverse=True):
-        found = _NAME.match(encoded, at)
-        if found:
-            encoded = encoded[:at] + written.encode() + encoded[found.end() :]
-    return encoded.decode()

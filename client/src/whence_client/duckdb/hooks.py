@@ -200,8 +200,11 @@ class _Hooks:
 
     def _read_frame(self, name: str, value: Any) -> Frame | None:
         """A value as a frame; None if it is none, or of unknown lineage."""
-        if not (hasattr(value, "columns") and hasattr(value, "dtypes")):
-            return None
+        planned = self._memory.find_planned(value)
+        if planned is not None:
+            return Frame(name, planned, tuple((str(one), str(kind)) for one, kind in value.collect_schema().items()))
+        if hasattr(value, "collect") or not (hasattr(value, "columns") and hasattr(value, "dtypes")):
+            return None  # the columns of a lazy frame cost work, and a warning
         lineage = self._memory.find(value) or self._find_by_buffers(value)
         if lineage is None:
             return None

@@ -47,6 +47,8 @@ class FrameMemory:
         self._arrays = ArrayMemory()
         self.calls = threading.local()
         """`call` is true while a hooked call runs: only the outermost counts, whichever library it is of."""
+        self.find_planned: Callable[[Any], FrameLineage | None] = lambda frame: None
+        """The lineage that a lazy frame will have; None for other things. The capture of polars reads its plan."""
 
     def remember(self, frame: Any, lineage: FrameLineage, take_columns: TakeColumns | None = None) -> None:
         """Keep the lineage of a frame or array; with `take_columns` also of the buffers of its columns."""

@@ -15,6 +15,7 @@ from typing import Any, Callable
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
 from whence_client.captures.naming import Naming
 from whence_client.captures.patches import Patches, hook_once
+from whence_client.captures.replacements import pass_over
 from whence_client.captures.session import Session
 from whence_client.events.facets import Event
 from whence_client.frames.memory import memory_of
@@ -58,6 +59,10 @@ class _Hooks:
         self._calls = memory_of(session).calls
         self._estimators = Estimators(session, self._emit)
         self._hooked: weakref.WeakSet[type] = weakref.WeakSet()
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        """False: a class of the job's script is pickled with its methods, for processes that may lack Whence."""
+        return bool, ()
 
     def install(self) -> Undo:
         """Put the hooks in place."""
@@ -112,11 +117,11 @@ class _Hooks:
         """The hooked method. Methods that are there only under a condition stay so."""
         check = getattr(original, "check", None)
         if check is not None and hasattr(original, "fn"):
-            return type(original)(self._make(name, original.fn), check, original.attribute_name)
+            return type(original)(pass_over(self._make(name, original.fn), original.fn), check, original.attribute_name)
 
         @functools.wraps(original)
         def hooked(estimator: Any, *args: Any, **named: Any) -> Any:
-            if getattr(self._calls, "call", False):
+            if not self or getattr(self._calls, "call", False):
                 return original(estimator, *args, **named)
             self._calls.call = True
             try:

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from whence_client.frames.arrays import is_array
 from whence_client.frames.frames import FrameLineage, join_inputs, join_rows
 from whence_client.frames.pandas.calls import is_constant, value_of
 from whence_client.lineage.columns import CONDITIONAL, LEFT_THE_ENGINE, Column, add_reason, decide, transform
 
 Find = Callable[[Any], "FrameLineage | None"]
+
+
+def watch_function(original: Any, observe: Callable[[tuple[Any, ...], dict[str, Any], Any], None]) -> Any:
+    """A function of numpy that tells `observe` its arguments and its result, of the class that the original has.
+
+    Arrays of other libraries answer for the functions that they know, which may be this one or the original.
+    """
+
+    def hooked(*args: Any, **named: Any) -> Any:
+        try:
+            result = original(*args, **named)
+        except TypeError:
+            result = _ask_arrays(replacement, args, named)
+            if result is NotImplemented:
+                raise
+        observe(args, named, result)
+        return result
+
+    kind = type(original)
+    replacement = kind(_no_arrays, hooked) if kind.__name__ == "_ArrayFunctionDispatcher" else hooked
+    return functools.update_wrapper(replacement, original)
+
+
+def _no_arrays(*args: Any, **named: Any) -> tuple[()]:
+    """The arrays that numpy itself would ask; the original asks them."""
+    return ()
+
+
+def _ask_arrays(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """What the first array of another library that knows the function gives."""
+    others = [one for one in (*args, *named.values()) if hasattr(type(one), "__array_function__") and not is_array(one)]
+    types = tuple(dict.fromkeys(map(type, others)))
+    answers = (one.__array_function__(function, types, args, named) for one in others)
+    return next((one for one in answers if one is not NotImplemented), NotImplemented)
 
 
 def choose_values(name: str, args: tuple[Any, ...], named: dict[str, Any], find: Find) -> FrameLineage | None:

@@ -22,7 +22,7 @@ from whence_client.frames.arrays import is_array
 from whence_client.frames.frames import FrameLineage, unknown_frame
 from whence_client.frames.memory import memory_of
 from whence_client.frames.pandas import assignment, columnwise, construction, grouping, joining, selection
-from whence_client.frames.pandas.arrays import choose_values
+from whence_client.frames.pandas.arrays import choose_values, watch_function
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -273,20 +273,16 @@ class _Hooks:
 
     def _hook_numpy(self) -> None:
         """What numpy chooses between columns. Only arrays of one dimension are followed."""
-        numpy = sys.modules["numpy"]
+        if "numba" in sys.modules:
+            return  # it compiles the very functions that were there when it was imported
 
-        def make(name: str, original: Any) -> Any:
-            @functools.wraps(original)
-            def hooked(*args: Any, **named: Any) -> Any:
-                result = original(*args, **named)
-                if not getattr(self._within, "call", False) and is_array(result) and result.ndim == 1:
-                    self._guard.run(name, self._remember_choice, name, args, named, result)
-                return result
-
-            return hooked
+        def observe(name: str, args: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
+            if not getattr(self._within, "call", False) and is_array(result) and result.ndim == 1:
+                self._guard.run(name, self._remember_choice, name, args, named, result)
 
         for name in ("where", "select"):
-            self._patches.replace(numpy, name, functools.partial(make, name))
+            watched = functools.partial(watch_function, observe=functools.partial(observe, name))
+            self._patches.replace(sys.modules["numpy"], name, watched)
 
     def _remember_choice(self, name: str, args: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
         lineage = choose_values(name, args, named, self._memory.find)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import glob
 import os
 import sys
 from collections.abc import Iterable
@@ -26,12 +25,11 @@ from whence_client.frames.polars.plan import Plan, find_sink, read_plan, written
 from whence_client.frames.writes import FrameWrite, describe_write, write_event
 from whence_client.lineage.columns import FILTER, LEFT_THE_ENGINE, NOT_CAPTURED, Dataset, merge
 from whence_client.lineage.rows import rows_by
-from whence_client.naming.files import common_folder, name_file
+from whence_client.naming.files import name_file
+from whence_client.naming.patterns import files_of, folder_of, limit_files
 
 _READERS = ("read_avro", "read_csv", "read_excel", "read_ipc", "read_json", "read_ndjson", "read_ods", "read_parquet")
 _SCANNERS = ("scan_csv", "scan_ipc", "scan_ndjson", "scan_parquet")
-_MOST_FILES = 16
-"""Files of one read that are datasets of their own: of more it is their folder, as in the capture of Spark."""
 _MOST_SOURCES = 10_000
 """The sources of scans that are remembered: the oldest go first."""
 _WRITERS = ("write_avro", "write_csv", "write_excel", "write_ipc", "write_json", "write_ndjson", "write_parquet")
@@ -110,6 +108,7 @@ class _Hooks:
             self._observe_write(polars.LazyFrame, name, self._on_sink)
         for name in _WRITERS:
             self._observe_write(polars.DataFrame, name, self._on_write)
+        self._memory.find_planned = self._find_planned
         return self._patches.undo
 
     def _hook_eager(self, owner: Any, name: str, rule: eager.Rule, *, changes: bool) -> None:
@@ -175,14 +174,14 @@ class _Hooks:
         if not isinstance(frame, self._polars.DataFrame):
             return  # several sheets of a workbook
         source = args[0] if args else named.get("source")
-        paths = [one for path in _paths(source) for one in _files_of(path)]
+        paths = [one for path in _paths(source) for one in files_of(path)]
         lineage = read_frames(_name_files(paths), frame.columns) if paths else None
         self._remember(frame, lineage or unknown_frame(frame.columns, NOT_CAPTURED))
 
     def _on_scan(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A file or folder will be read: its plan has the files alone, even if there is one in the folder."""
         for path in _paths(args[0] if args else named.get("source")):
-            self._sources[name_file(_folder_of(path)).key] = None
+            self._sources[name_file(folder_of(path)).key] = None
         while len(self._sources) > _MOST_SOURCES:
             self._sources.pop(next(iter(self._sources)))
 
@@ -277,6 +276,10 @@ class _Hooks:
         if isinstance(result, self._polars.DataFrame):
             self._remember(result, lineage)
 
+    def _find_planned(self, frame: Any) -> FrameLineage | None:
+        """The lineage of a lazy frame, which another library will collect."""
+        return read_plan(self._plan(frame)) if isinstance(frame, self._polars.LazyFrame) else None
+
     def _on_collect_all(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Several lazy frames were run together."""
         frames = args[0] if args else named.get("lazy_frames", ())
@@ -342,23 +345,9 @@ def _paths(source: Any) -> list[str]:
     return paths if all(paths) else []
 
 
-def _folder_of(path: str) -> str:
-    """The folder whose folders a pattern goes through, as those of partitions; other paths as they are."""
-    parts = path.split("/")
-    place = next((at for at, part in enumerate(parts) if glob.has_magic(part)), len(parts))
-    return "/".join(parts[:place]) if place < len(parts) - 1 else path
-
-
-def _files_of(path: str) -> list[str]:
-    """The files of a pattern on this machine; other paths as they are."""
-    folder = _folder_of(path)
-    return sorted(glob.glob(folder)) or [folder] if glob.has_magic(folder) else [folder]
-
-
 def _name_files(paths: list[str]) -> tuple[Dataset, ...]:
     """Each file, or the folder around many."""
-    several = paths if len(paths) <= _MOST_FILES else [common_folder(paths)]
-    return tuple(dict.fromkeys(_dataset(name_file(path)) for path in several))
+    return tuple(dict.fromkeys(_dataset(name_file(path)) for path in limit_files(paths)))
 
 
 capture = PolarsCapture()

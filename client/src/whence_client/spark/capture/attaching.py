@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from whence_client.captures.session import Session
 from whence_client.outbox import Outbox
 from whence_client.process.settings import FILE, HTTP, Settings, read_settings
-from whence_client.spark.capture.capture import Names
+from whence_client.spark.capture.capture import NAME, Names
 from whence_client.spark.capture.listener import install
 from whence_client.spark.connect.hooks import install_remote
 
@@ -37,16 +37,43 @@ def attach_python(
 
     def start(spark: Any) -> None:
         around = parent or session.parent()
-        name = app_name or _name_of(spark, str(getattr(target, "_options", {}).get("spark.app.name", "")))
+        name = app_name or _name_of(spark, _given_name(target))
         names = Names(session.naming().namespace, name, around, application_run_id or "")
-        put = install_remote if _is_remote_session(spark) else install
-        session.guard("spark").run("attach", put, spark, session, names)
+        session.guard(NAME).run("attach", _install, spark, session, names)
 
-    if hasattr(target, "_jsparkSession") or _is_remote_session(target):
+    if is_session(target):
         start(target)
         return target
     _wrap_builder(target, start)
     return target
+
+
+def capture_session(spark: Any, session: Session, builder: Any) -> None:
+    """Put the capture of a process on a session that its builder has just made or found.
+
+    An application without a name of its own is called as the script is: then it is the run around it.
+    """
+    name = _name_of(spark, _given_name(builder))
+    _install(spark, session, Names(session.naming().namespace, name, session.parent(), is_automatic=True))
+
+
+def is_session(target: Any) -> bool:
+    """Whether this is a session, here or of Spark Connect; else it is a builder."""
+    return hasattr(target, "_jsparkSession") or _is_remote_session(target)
+
+
+def is_attached(builder: Any) -> bool:
+    """Whether `attach` was called for a builder."""
+    return "getOrCreate" in vars(builder)
+
+
+def _install(spark: Any, session: Session, names: Names) -> None:
+    put = install_remote if _is_remote_session(spark) else install
+    put(spark, session, names)
+
+
+def _given_name(builder: Any) -> str:
+    return str(getattr(builder, "_options", {}).get("spark.app.name", ""))
 
 
 def _wrap_builder(builder: Any, start: Any) -> None:
@@ -54,7 +81,7 @@ def _wrap_builder(builder: Any, start: Any) -> None:
 
     def get_or_create(self: Any) -> Any:
         spark = original()
-        if hasattr(spark, "_jsparkSession") or _is_remote_session(spark):
+        if is_session(spark):
             start(spark)
         return spark
 

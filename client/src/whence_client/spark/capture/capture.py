@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Callable
 
-from whence_client.events.facets import facet
+from whence_client.events.facets import Facet, facet
 from whence_client.events.ids import new_run_id
 from whence_client.events.runs import COMPLETE, FAIL, RUNNING, START, RunRef
 from whence_client.process.commit import code_facets, commit_of
@@ -25,6 +25,7 @@ from whence_client.spark.capture.reading import SET_VARIABLE, is_analyzed, read_
 from whence_client.spark.capture.runs import JobRuns
 from whence_client.spark.capture.streams import read_stream
 from whence_client.spark.capture.worker import Worker
+from whence_client.spark.capture.wrapped_writes import WrappedWrites
 from whence_client.spark.ml.events import model_events, model_target
 from whence_client.spark.ml.models import Models
 from whence_client.spark.plan.lineage import copied_columns, known_columns, set_variables
@@ -40,18 +41,6 @@ NAME = "spark"
 MOST_KNOWN = 100_000
 """The columns of earlier plans that are remembered: the oldest go first."""
 
-_WRAPPERS = frozenset(
-    (
-        "CreateDataSourceTableAsSelectCommand",
-        "SaveAsV1TableCommand",
-        "SaveIntoDataSourceCommand",
-        "CreateTableAsSelect",
-        "ReplaceTableAsSelect",
-        "CreateDeltaTableCommand",
-    )
-)
-"""Commands within which another command writes the same rows, and is reported first."""
-
 APPENDING = ""
 
 
@@ -63,6 +52,24 @@ class Names:
     name: str
     parent: RunRef | None = None
     run_id: str = ""
+    is_automatic: bool = False
+    """Nobody called `attach`."""
+
+    @property
+    def is_parent(self) -> bool:
+        """Whether the application is the run around it, which reports its own start and end: they have one name."""
+        around = self.parent
+        return (
+            self.is_automatic and around is not None and (around.namespace, around.job) == (self.namespace, self.name)
+        )
+
+    def application(self, facets: dict[str, Facet]) -> Application:
+        """The application with these facets of its run."""
+        if self.is_parent and self.parent is not None:
+            return Application(self.parent, None, facets)
+        root = (self.parent.root or self.parent) if self.parent else None
+        run = RunRef(self.namespace, self.name, self.run_id or new_run_id(), root)
+        return Application(run, self.parent, facets)
 
 
 class SparkCapture:
@@ -72,18 +79,16 @@ class SparkCapture:
         self._session = session
         self.guard = session.guard(NAME)
         self._worker = Worker(self.guard)
-        parent = names.parent
-        root = (parent.root or parent) if parent else None
-        run = RunRef(names.namespace, names.name, names.run_id or new_run_id(), root)
         engine = facet(
             "ProcessingEngineRunFacet", version=spark.version, name="spark", openlineageAdapterVersion="whence-client"
         )
-        self._application = Application(run, parent, {"processing_engine": engine})
-        self._runs = JobRuns(run)
+        self._application = names.application({"processing_engine": engine})
+        self._has_own_run = not names.is_parent
+        self._runs = JobRuns(self._application.run)
         self.models = Models()
         self._known: OrderedDict[int, Column] = OrderedDict()
         self._variables: dict[str, Column] = {}
-        self._last: tuple[str, tuple[str, ...]] = ("", ())
+        self._wrapped = WrappedWrites()
         self._streams: dict[str, tuple[Query, Execution]] = {}
         self._has_ended = False
 
@@ -152,12 +157,14 @@ class SparkCapture:
         self._has_ended = True
         self._worker.drain(seconds)
         failure = Failure(f"{type(error).__name__}: {error}") if error else None
-        event = application_events(self._application, FAIL if failure else COMPLETE, now(), failure)
-        self._session.emit(event, capture=NAME)
+        if self._has_own_run:
+            event = application_events(self._application, FAIL if failure else COMPLETE, now(), failure)
+            self._session.emit(event, capture=NAME)
 
     def _begin(self, began: datetime) -> None:
         self._application = replace(self._application, job_facets=application_code_facets())
-        self._session.emit(application_events(self._application, START, began), capture=NAME)
+        if self._has_own_run:
+            self._session.emit(application_events(self._application, START, began), capture=NAME)
 
     def _record(self, action: str, execution: Any, began: datetime, ended: datetime, error: Any) -> None:
         if error is not None and not is_analyzed(execution):
@@ -173,7 +180,7 @@ class SparkCapture:
         if query.target is None:
             self._remember_query(query)
             return
-        if self._is_reported(query) or self.models.is_part(query.target.dataset):
+        if self._wrapped.is_reported(query) or self.models.is_part(query.target.dataset):
             return
         self._emit(query, began, ended, _failure(error))
 
@@ -202,13 +209,6 @@ class SparkCapture:
 
     def _remember_query(self, query: Query) -> None:
         self.remember(known_columns(query.plan, self.context(query)))
-
-    def _is_reported(self, query: Query) -> bool:
-        """Whether this command only wraps the write that was reported just before it."""
-        target = query.target
-        same = (query.command, tuple(target.dataset)) if target else ("", ())
-        last, self._last = self._last, same
-        return query.command in _WRAPPERS and last[0] != query.command and last[1] == same[1]
 
     def _emit(self, query: Query, began: datetime, ended: datetime, failure: Failure | None) -> None:
         target = query.target

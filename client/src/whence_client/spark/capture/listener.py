@@ -9,7 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Any, Callable
 
 from whence_client.captures.patches import Patches
+from whence_client.captures.session import process_session
+from whence_client.frames.memory import memory_of
 from whence_client.spark.capture.capture import NAME, Names, SparkCapture
+from whence_client.spark.capture.handover import FrameHandover
 from whence_client.spark.capture.streams import make_listener
 from whence_client.spark.ml.hooks import ModelHooks
 
@@ -29,10 +32,12 @@ class QueryListener:
         self._capture = capture
 
     def onSuccess(self, action: str, execution: Any, nanoseconds: int) -> None:
-        self._capture.note_success(action, execution, nanoseconds)
+        if not self._capture.has_ended:  # Spark may not find a listener in Python that is taken away
+            self._capture.note_success(action, execution, nanoseconds)
 
     def onFailure(self, action: str, execution: Any, error: Any) -> None:
-        self._capture.note_failure(action, execution, error)
+        if not self._capture.has_ended:
+            self._capture.note_failure(action, execution, error)
 
     class Java:
         implements = ("org.apache.spark.sql.util.QueryExecutionListener",)
@@ -48,6 +53,8 @@ class Installation:
         self._listeners: list[tuple[Any, Any]] = []
         self._streams: Any = None
         self._stop_waiting: Undo = lambda: None
+        self.is_automatic = names.is_automatic
+        self._memory = memory_of(session if names.is_automatic else process_session())
         self.capture = SparkCapture(spark, session, names)
 
     def install(self) -> None:
@@ -62,6 +69,8 @@ class Installation:
         self._patches.observe(SparkSession, "newSession", lambda made, args, named: self._register(made))
         self._patches.replace(SparkContext, "stop", self._wrap_stop)
         self._guard.run("streams", self._watch_streams)
+        with self._guard("frames"):
+            FrameHandover(self.capture, self._memory).install(self._patches)
         with self._guard("models"):
             self._stop_waiting = ModelHooks(self._spark, self.capture).install(self._patches)
         atexit.register(self._end_of_process)
@@ -97,13 +106,14 @@ class Installation:
     def _wrap_stop(self, original: Any) -> Any:
         def stop(context: Any, *args: Any, **named: Any) -> Any:
             if context is self._spark.sparkContext:
-                self._guard.run("stop", self._end, None)
+                self._guard.run("stop", self.end)
             return original(context, *args, **named)
 
         stop.__doc__ = original.__doc__
         return stop
 
-    def _end(self, error: BaseException | None) -> None:
+    def end(self, error: BaseException | None = None) -> None:
+        """Report what is left, and the end of the application."""
         with self._guard("drain"):
             self._spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(_BUS_MILLISECONDS)
         self.capture.end(_DRAIN_SECONDS, error)
@@ -112,7 +122,7 @@ class Installation:
     def _end_of_process(self) -> None:
         """Report what is left before the JVM ends, and close the server that it would call in vain."""
         error = None if hasattr(sys, "ps1") else getattr(sys, "last_value", None)
-        self._guard.run("exit", self._end, error)
+        self._guard.run("exit", self.end, error)
         self._guard.run("exit", _close_callbacks, self._spark.sparkContext._gateway)
 
 
@@ -130,11 +140,13 @@ _installed: dict[int, Installation] = {}
 
 
 def install(spark: Any, session: Session, names: Names) -> Installation:
-    """Put the capture on a session's SparkContext, once."""
+    """Put the capture on a session's SparkContext, once. What a program attaches replaces what nobody asked for."""
     context = spark.sparkContext
     found = _installed.get(id(context))
     if found is not None and not found.capture.has_ended:
-        return found
+        if names.is_automatic or not found.is_automatic:
+            return found
+        found.end()
     made = Installation(spark, session, names)
     made.install()
     _installed[id(context)] = made

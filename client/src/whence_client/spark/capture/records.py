@@ -34,6 +34,8 @@ class Target:
     """OpenLineage's dataset type where it is not a table: VIEW, MODEL."""
     table: str = ""
     """The table that a folder will be, by which its job is called."""
+    is_unqualified: bool = False
+    """The plan names no database: the dataset is that of the current one, which the job may have changed since."""
 
 
 @dataclass(frozen=True)
@@ -95,5 +97,6 @@ def _target(value: Mapping[str, Any]) -> Target:
         change=value["change"],
         kind=value["kind"],
         table=value.get("table", ""),
+        is_unqualified=value.get("is_unqualified", False),
         **names,
     )

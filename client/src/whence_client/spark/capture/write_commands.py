@@ -46,8 +46,10 @@ def _files(command: Any, session: Any) -> Target:
 
 def _table(*names: str) -> Reader:
     def read(command: Any, session: Any) -> Target:
-        dataset, symlink = name_catalog_table(call(command, *names), session)
-        return Target(dataset, _columns(command), symlink, _change(command))
+        table = call(command, *names)
+        dataset, symlink = name_catalog_table(table, session)
+        is_unqualified = read_option(table.identifier().database()) is None
+        return Target(dataset, _columns(command), symlink, _change(command), is_unqualified=is_unqualified)
 
     return read
 
@@ -176,6 +178,8 @@ def _renamed(command: Any, session: Any) -> Target | None:
     if command.isView():
         return None
     old, new = command.oldName(), command.newName()
+    if read_option(new.database()) is None:
+        new = new.copy(new.table(), old.database(), new.catalog())
     catalog = session.sessionState().catalog()
     before = name_path(str(catalog.defaultTablePath(old).toString()))
     return Target(_location_of(new, session), symlink=name_identifier(new, session), change=RENAME, previous=before)

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whence_client.events.facets import facet
-from whence_client.events.ids import new_run_id
 from whence_client.events.runs import COMPLETE, FAIL, RUNNING, START, RunRef
 from whence_client.lineage.columns import Column
 from whence_client.spark.capture.capture import MOST_KNOWN, NAME, Names, application_code_facets, now
 from whence_client.spark.capture.events import (
-    Application,
     Execution,
     Failure,
     application_events,
@@ -68,13 +66,12 @@ class ConnectCapture:
         self.guard = session.guard(NAME)
         self._worker = Worker(self.guard)
         self._server = Server(client)
-        root = (names.parent.root or names.parent) if names.parent else None
-        run = RunRef(names.namespace, names.name, names.run_id or new_run_id(), root)
         engine = facet(
             "ProcessingEngineRunFacet", version=version, name="spark", openlineageAdapterVersion="whence-client"
         )
-        self._application = Application(run, names.parent, {"processing_engine": engine})
-        self._runs = JobRuns(run)
+        self._application = names.application({"processing_engine": engine})
+        self._has_own_run = not names.is_parent
+        self._runs = JobRuns(self._application.run)
         self._views: dict[str, list[Any]] = {}
         self._known: dict[int, Column] = {}
         self._streams: dict[str, tuple[Query, Execution]] = {}
@@ -132,12 +129,14 @@ class ConnectCapture:
         self.has_ended = True
         self._worker.drain(seconds)
         failure = Failure(f"{type(error).__name__}: {error}") if error else None
-        event = application_events(self._application, FAIL if failure else COMPLETE, now(), failure)
-        self._session.emit(event, capture=NAME)
+        if self._has_own_run:
+            event = application_events(self._application, FAIL if failure else COMPLETE, now(), failure)
+            self._session.emit(event, capture=NAME)
 
     def _begin(self, began: datetime) -> None:
         self._application = replace(self._application, job_facets=application_code_facets())
-        self._session.emit(application_events(self._application, START, began), capture=NAME)
+        if self._has_own_run:
+            self._session.emit(application_events(self._application, START, began), capture=NAME)
 
     def _explain(self, pending: Pending) -> None:
         command = pending.command

@@ -26,6 +26,7 @@ class ConnectInstallation:
         self._guard = session.guard(NAME)
         self._patches = Patches(self._guard)
         self._calls = threading.local()
+        self.is_automatic = names.is_automatic
         self.capture = ConnectCapture(self._client, str(spark.version), session, names)
 
     def install(self) -> None:
@@ -86,29 +87,32 @@ class ConnectInstallation:
     def _wrap_stop(self, original: Any) -> Any:
         def stop(spark: Any, *args: Any, **named: Any) -> Any:
             if spark is self._spark:
-                self._guard.run("stop", self._end, None)
+                self._guard.run("stop", self.end)
             return original(spark, *args, **named)
 
         stop.__doc__ = original.__doc__
         return stop
 
-    def _end(self, error: BaseException | None) -> None:
+    def end(self, error: BaseException | None = None) -> None:
+        """Report what is left, and the end of the application."""
         self.capture.end(_DRAIN_SECONDS, error)
         self.undo()
 
     def _end_of_process(self) -> None:
         error = None if hasattr(sys, "ps1") else getattr(sys, "last_value", None)
-        self._guard.run("exit", self._end, error)
+        self._guard.run("exit", self.end, error)
 
 
 _installed: dict[int, ConnectInstallation] = {}
 
 
 def install_remote(spark: Any, session: Session, names: Names) -> ConnectInstallation:
-    """Put the capture on a session of Spark Connect, once."""
+    """Put the capture on a session of Spark Connect, once. What a program attaches replaces what nobody asked for."""
     found = _installed.get(id(spark._client))
     if found is not None and not found.capture.has_ended:
-        return found
+        if names.is_automatic or not found.is_automatic:
+            return found
+        found.end()
     made = ConnectInstallation(spark, session, names)
     made.install()
     _installed[id(spark._client)] = made

@@ -46,6 +46,8 @@ class Scope:
     is_exact: bool = False
 
 
+KEY, VALUE = "<key>", "<value>"
+"""The fields of a map."""
 _CHOSEN = "if(?, {}, ?)"
 """A value that a condition chooses."""
 Rule = Callable[[Node, list[Column], Scope], Column]
@@ -67,6 +69,8 @@ def _read_node(node: Node, children: list[Column], scope: Scope) -> Column:
         return rule(node, children, scope)
     if isinstance(node.get("plan"), list):
         return _subquery(node, scope)
+    if name in _MAP_READERS and children and KEY in children[0].fields:
+        return _read_map(name, children)
     made = call(children, steps_of(name, children), masking=name in _MASKING)
     passed = merge(children) if name in _PASS_ALL else children[0] if name in _PASS_FIRST and children else EMPTY
     return replace(made, fields=passed.fields) if passed.fields else made
@@ -95,8 +99,9 @@ def _cast(node: Node, children: list[Column], scope: Scope) -> Column:
     if children[0].type is not None and children[0].type == type_:
         return children[0]
     made = transform(children, step=step_of_cast(node))
-    fields = children[0].fields.values()  # the types of elements that differ are made one, field by field
-    return replace(made, fields={name: transform((one,)) for name, one in zip(_names_of_type(type_), fields)})
+    fields = children[0].fields  # the types of elements that differ are made one, field by field
+    names = list(fields) if KEY in fields else _names_of_type(type_)
+    return replace(made, fields={name: transform((one,)) for name, one in zip(names, fields.values())})
 
 
 def _names_of_type(type_: Any) -> list[str]:
@@ -190,6 +195,19 @@ def _literal_text(column: Column) -> str | None:
     return str(found[1]) if isinstance(found, tuple) and found[:1] == ("literal",) else None
 
 
+def _map(node: Node, children: list[Column], scope: Scope) -> Column:
+    fields = {KEY: merge(children[0::2]), VALUE: merge(children[1::2])}
+    return replace(transform(children), fields=fields) if children else EMPTY
+
+
+def _read_map(name: str, children: list[Column]) -> Column:
+    keys, values = children[0].fields[KEY], children[0].fields[VALUE]
+    if name == "MapKeys":
+        return transform((keys,), step=SAME)
+    made = replace(transform((values,), step=SAME), fields=values.fields)
+    return made if name == "MapValues" else decide(made, [keys, *children[1:]], CONDITIONAL)
+
+
 def _zipped(node: Node, children: list[Column], scope: Scope) -> Column:
     names = [_literal_text(one) for one in read_expressions(node.get("names"), scope)]
     return replace(transform(children), fields={str(name): one for name, one in zip(names, children) if name})
@@ -277,6 +295,7 @@ _RULES: dict[str, Rule] = {
     "GetStructField": _struct_field,
     "GetArrayStructFields": _struct_of_array,
     "ArraysZip": _zipped,
+    **dict.fromkeys(("CreateMap", "MapFromArrays"), _map),
     **dict.fromkeys(("Max", "Min"), _greatest),
     "WithField": _with_field,
     "DropField": _drop_field,
@@ -284,7 +303,8 @@ _RULES: dict[str, Rule] = {
     "VariableReference": _attribute,
 }
 
-_PASS_ALL = frozenset(("CreateArray", "Concat", "ArrayUnion"))
+_MAP_READERS = frozenset(("ElementAt", "GetMapValue", "MapKeys", "MapValues"))
+_PASS_ALL = frozenset(("CreateArray", "Concat", "ArrayUnion", "MapConcat"))
 """Functions whose result has the elements of all of their arguments."""
 _PASS_FIRST = frozenset(
     (

@@ -18,7 +18,7 @@ from whence_client.lineage.columns import (
     transform,
 )
 from whence_client.spark.plan.attributes import Relation, attributes_of, passed_columns, rows_of
-from whence_client.spark.plan.expressions import Scope, read_expression, read_expressions
+from whence_client.spark.plan.expressions import KEY, VALUE, Scope, read_expression, read_expressions
 from whence_client.spark.plan.influences import chosen_by
 from whence_client.spark.plan.trees import Node, Tree, kind, subtrees, trees_in
 
@@ -46,6 +46,9 @@ def _generated(generator: Tree, width: int, scope: Scope) -> list[Column]:
     found = read_expression(generator, scope)
     if kind(generator[0]) == "Inline" and len(found.fields) == width:
         return [transform((one,), step=SAME) for one in found.fields.values()]
+    if KEY in found.fields and width > 1:
+        parts = [transform((found.fields[name],), step=SAME) for name in (KEY, VALUE)]
+        return [transform((found,)), *parts][-width:]  # the position comes first, if there is one
     return [replace(transform((found,), step=SAME), fields=found.fields)] * width
 
 
