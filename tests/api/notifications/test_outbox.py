@@ -16,6 +16,7 @@ from fixtures.stores_of_events import apply_bodies
 from govern.notifications.notices import MINUTE, NOW, OPEN, RESOLVED
 from govern.notifications.services import SECRET, Webhook, serving
 from whence.api.incidents.recording import compute_incidents
+from whence.api.notifications import details
 from whence.api.notifications import outbox as outboxes
 from whence.api.notifications.details import DetailReader
 from whence.api.notifications.metrics import outbox_exposition
@@ -196,7 +197,10 @@ def test_metrics_name_receivers_only_to_who_may_see_everything() -> None:
     assert outbox_exposition(dict)(EVERYBODY) == b""
 
 
-def test_a_notice_says_what_is_downstream_and_when_it_was_last_well(store: Engine, tmp_path: Path) -> None:
+def test_a_notice_says_what_is_downstream_and_when_it_was_last_well(
+    store: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(details, "time", Clock())
     report = DatasetName("postgres://prod:5432", "mart.revenue")
     load, sums = JobName("airflow", "load"), JobName("airflow", "sum")
     good, bad, below = (RunName(f"01890000-0000-7000-8000-{n:012}", job) for n, job in enumerate((load, load, sums), 1))
