@@ -1,5 +1,6 @@
 """The guides of captures that need no server print what they show, and each guide says how long it takes."""
 
+import os
 import re
 import socket
 import subprocess
@@ -24,13 +25,25 @@ from whence.store.connection.engine import sqlite_url
 ROOT = Path(__file__).parents[1]
 HERE_DOCUMENT = re.compile(r"^```\n(cat > .*? <<'(\w+)'\n.*?\n\2\n.*?)^```", re.MULTILINE | re.DOTALL)
 AGE = re.compile(r"\d+ \w+ ago|just now")
+RUN = re.compile(r"\brun [0-9a-f]{8}\b")
+INPUTS = re.compile(r"^(?:printf|python -c) .*$", re.MULTILINE)
+PROGRAM = re.compile(r"(?:whence run -- |run it with `)python (\w+\.py)")
+ASKED = re.compile(r"^(whence upstream \S+)\n```\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
+"""A question, and the answer that the guide shows."""
 SERVER = re.compile(r"`python (docs/how-to/\S+\.py) 3000`")
 TIMED = (
+    "capture-duckdb",
+    "capture-frames",
+    "capture-ibis",
+    "capture-kafka",
+    "capture-pyarrow",
+    "capture-python",
     "capture-quality",
     "capture-sklearn",
     "dbt",
     "poll-bigquery",
     "poll-databricks",
+    "poll-kafka-connect",
     "poll-metabase",
     "poll-snowflake",
     "read-tableau",
@@ -117,6 +130,31 @@ def test_a_guide_prints_what_it_shows(
             assert AGE.sub("ago", answer.stdout).strip() == AGE.sub("ago", shown).strip(), command
             count += "stream " in command
     assert count == asked
+
+
+@pytest.mark.parametrize(
+    "name", ["capture-frames", "capture-duckdb", "capture-pyarrow", "capture-sklearn", "capture-python"]
+)
+def test_a_program_of_a_guide_has_the_lineage_that_it_shows(
+    name: str, collector: Collector, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = page(f"docs/how-to/{name}.md")
+    (program,), ((question, shown),) = set(PROGRAM.findall(text)), ASKED.findall(text)
+    (tmp_path / program).write_text(text.partition("```python\n")[2].partition("```\n")[0])
+    monkeypatch.setenv("OPENLINEAGE_NAMESPACE", "shop")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    for command in INPUTS.findall(text):
+        subprocess.run(["sh", "-c", command], check=True)
+    traced = [] if f"with `python {program}`" in text else ["-m", "whence_client.trace"]
+    subprocess.run([sys.executable, *traced, program], check=True)
+    assert collector.events
+    apply_bodies(engine, [msgspec.json.encode(one) for one in collector.events])
+    answer = CliRunner().invoke(app, split(question)[1:], prog_name="whence")
+    assert _without_runs(answer.stdout) == _without_runs(shown)
+
+
+def _without_runs(text: str) -> str:
+    return RUN.sub("run", AGE.sub("ago", text)).strip()
 
 
 @pytest.mark.parametrize("name", TIMED)

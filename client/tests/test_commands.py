@@ -315,6 +315,25 @@ def test_a_function_that_is_frozen_after_its_return_has_sent_everything(folder: 
     process.communicate()
 
 
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "hanging"])
+def test_a_function_does_not_wait_for_a_collector_that_is_away_until_its_deadline(
+    url: str, folder: Path, collector: Collector
+) -> None:
+    collector.status = 0
+    (folder / "handler.py").write_text(
+        "import time, whence_client as whence\n"
+        "class Context:\n"
+        "    def get_remaining_time_in_millis(self): return 60000\n"
+        "@whence.job('handler', inputs=['s3://b/in'])\n"
+        "def handler(event, context): pass\n"
+        "begun = time.monotonic()\n"
+        "handler({}, Context())\n"
+        "print(time.monotonic() - begun)\n"
+    )
+    done = run(folder, collector.url if url == "hanging" else url, sys.executable, str(folder / "handler.py"))
+    assert float(done.stdout) < 10
+
+
 def test_events_on_stdout_for_a_log_shipper(folder: Path) -> None:
     names = {"PYTHONPATH": str(SOURCE), "OPENLINEAGE__TRANSPORT__TYPE": "console"}
     command = [sys.executable, "-c", "import whence_client as w\nwith w.run('x'): pass"]

@@ -73,6 +73,7 @@ def test_a_run_reports_what_it_reads_and_writes_column_by_column(sent: MemoryOut
     }
     facets = event["outputs"][0]["facets"]
     assert facets["whence_columnEvidence"]["unexplained"] == [{"field": "loaded", "reason": "no_source"}]
+    assert facets["columnLineage"]["fields"]["loaded"] == {"inputFields": []}
     assert [one["name"] for one in facets["schema"]["fields"]][:2] == ["day", "total"]
     masked = facets["columnLineage"]["fields"]["who"]["inputFields"][0]["transformations"][0]
     assert (masked["masking"], masked["description"]) == (True, "md5(users.email)")

@@ -29,6 +29,18 @@ def test_labels_are_short() -> None:
     assert labels.of(FieldName(DatasetName("kafka://broker:9092", "clicks"), "user.id")) == "clicks.user.id"
 
 
+def test_topics_of_one_name_are_told_apart_by_their_servers() -> None:
+    names = [DatasetName(f"kafka://127.0.0.1:{port}", "orders") for port in (9092, 9093)]
+    labels = label(names)
+    assert [labels.of(one) for one in names] == [f"kafka://127.0.0.1:{port}/orders" for port in (9092, 9093)]
+
+
+def test_files_that_differ_by_their_extensions_keep_them() -> None:
+    names = [DatasetName("file", f"/lake/{name}") for name in ("orders.csv", "orders.parquet", "rates.csv")]
+    labels = label(names)
+    assert [labels.of(one) for one in names] == ["orders.csv", "orders.parquet", "rates"]
+
+
 @given(st.sets(datasets, max_size=12))
 def test_two_datasets_never_share_a_label(names: set[DatasetName]) -> None:
     labels = label(names)

@@ -120,6 +120,17 @@ def test_a_new_key_alone_is_on_stdout(tmp_path: Path) -> None:
     assert (made.stdout.count("\n"), "belongs to key:ada" in made.stderr) == (1, True)
 
 
+def test_a_key_is_said_to_be_in_a_database_if_the_environment_names_a_server(tmp_path: Path) -> None:
+    store = sqlite_url(tmp_path / "store.db")
+    made = whence(tmp_path, "keys", "create", "ada", "--store", store, WHENCE_URL="https://me:hush@prod:8080")
+    assert (made.stdout.count("\n"), made.stdout.startswith("whence_")) == (1, True)
+    assert (
+        f"uses {sqlite_url(tmp_path / 'store.security.db')}; https://prod:8080 (WHENCE_URL) is not asked" in made.stderr
+    )
+    assert "hush" not in made.stderr
+    assert "WHENCE_URL" not in whence(tmp_path, "keys", "list", "--store", store).stderr
+
+
 def test_a_profile_has_its_own_key_which_goes_nowhere_else(server: Api, key: str, tmp_path: Path) -> None:
     kept = whence(tmp_path, "login", url_of(server), "--profile", "prod", stdin=f"{key}\n")
     assert kept.returncode == 0, kept.stderr

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from sqlalchemy import Engine
 
+import whence_client as whence
 from client.tests.frames.sessions import Kept
 from fixtures.captured_lineage import column_edges, store_events
 from whence_client.duckdb.hooks import DuckdbCapture
@@ -212,6 +213,18 @@ def test_what_adds_to_a_table_belongs_to_the_run_that_made_it(session: Kept, fol
             con.execute("INSERT INTO t FROM 'orders.csv'")
     runs = [event["run"]["runId"] for event in session.events]
     assert runs[0] == runs[1] != runs[2] == runs[3]
+
+
+def test_runs_of_one_program_share_its_memory(session: Kept, folder: Path, sqlite_store: Engine) -> None:
+    con, rates = duckdb.connect(), pd.read_csv("orders.csv")
+    with whence.run("extract", session=session):
+        con.execute("CREATE TABLE t AS SELECT id, amount FROM 'orders.csv'")
+        con.execute("CREATE TABLE u AS SELECT id, amount FROM rates")
+    with whence.run("load", session=session):
+        con.execute("COPY (SELECT t.amount, r.id FROM t JOIN rates r USING (id)) TO 'out.csv'")
+    assert len(rates) > 0
+    (written,) = [one for one in session.events if one["job"]["name"] == "load.out"]
+    assert {one["name"] for one in written["inputs"]} == {"extract.memory.main.t", "extract.frames.rates"}
 
 
 def test_statements_do_as_without_the_capture(session: Kept, folder: Path) -> None:

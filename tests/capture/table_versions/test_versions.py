@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,21 @@ def test_a_poll_goes_on_after_the_last_version(orders: Path) -> None:
     assert len(whole) == 4
 
 
+def test_a_table_that_was_made_anew_begins_at_its_first_version(orders: Path) -> None:
+    source = capture_delta.configure({"tables": str(orders)})
+    _, cursor = poll(source)
+    shutil.rmtree(orders)
+    write_deltalake(str(orders), rows(1))
+    events, after = poll(source, cursor)
+    assert [(version_of(one)["version"], version_of(one).get("lostVersions")) for one in events] == [("0", None)]
+    assert poll(source, after) == ([], after)
+
+
+def test_a_cursor_of_an_earlier_release_holds(orders: Path) -> None:
+    events, _ = poll(capture_delta.configure({"tables": str(orders)}), {str(orders): 2})
+    assert [version_of(one)["version"] for one in events] == ["3"]
+
+
 def test_versions_that_the_history_lost_are_counted(orders: Path) -> None:
     for version in range(3):
         write_deltalake(str(orders), rows(version), mode="append")
@@ -117,7 +133,8 @@ def test_a_broken_table_does_not_hide_the_others(orders: Path) -> None:
     done = poller.poll()
     poller.outbox.close()
     assert (done.records, "broken" in done.problem) == (4, True)
-    assert poller.cursors.load("delta", source.instance).cursor == {str(orders): 3}
+    table = str(DeltaTable(str(orders)).metadata().id)
+    assert poller.cursors.load("delta", source.instance).cursor == {str(orders): [table, 3]}
 
 
 def test_order_and_duplicates_do_not_matter(orders: Path, sqlite_store: Engine) -> None:

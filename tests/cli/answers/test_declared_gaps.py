@@ -23,6 +23,7 @@ from whence.store.snapshots.graph import StoreGraph
 Json = dict[str, Any]
 
 AMOUNT = {"type": "DATASET", "namespace": "db", "name": "orders", "field": "amount"}
+ERROR = {"_producer": "p", "_schemaURL": "u", "totalTasks": 2, "failedTasks": 1, "errors": []}
 LINEAGE = {"fields": {"total": {"inputs": [AMOUNT | {"transformations": [{"type": "DIRECT"}]}]}}}
 
 
@@ -89,8 +90,7 @@ def test_downstream_says_which_chart_may_show_the_column(store: Engine) -> None:
 
 @pytest.mark.parametrize("node", ["dataset:db:copy", "datasetField:db:copy:amount"])
 def test_an_error_of_extraction_is_said_beside_columns(store: Engine, node: str) -> None:
-    error = {"_producer": "p", "_schemaURL": "u", "totalTasks": 2, "failedTasks": 1, "errors": []}
-    apply_bodies(store, [loading(extractionError=error)])
+    apply_bodies(store, [loading(extractionError=ERROR)])
     shown = answer(store, node, "upstream")
     assert "orders" in shown
     assert "load" in shown
@@ -98,7 +98,16 @@ def test_an_error_of_extraction_is_said_beside_columns(store: Engine, node: str)
     assert "Sources not known" in shown
 
 
-@pytest.mark.parametrize("node", ["dataset:db:copy", "datasetField:db:copy:amount"])
+def test_a_job_with_an_error_of_extraction_is_incomplete_upstream_itself(store: Engine) -> None:
+    apply_bodies(store, [loading(extractionError=ERROR)])
+    shown = answer(store, "job:airflow:load", "upstream")
+    assert "orders" in shown
+    assert "Not complete: 2 nodes" in shown
+    assert "Sources not known: some jobs report that they do not know all sources of what they write, at load." in shown
+    assert "Complete: " in answer(store, "job:airflow:load", "downstream")
+
+
+@pytest.mark.parametrize("node", ["dataset:db:copy", "datasetField:db:copy:amount", "job:airflow:load"])
 def test_without_an_error_nothing_is_said(store: Engine, node: str) -> None:
     apply_bodies(store, [loading()])
     assert "Complete: " in answer(store, node, "upstream")

@@ -164,7 +164,8 @@ def find_incomplete(
     world: World, at: int | None, nodes: set[Node], direction: str, answer: set[Node] | None
 ) -> Iterator[tuple[Node, Node, frozenset[Node], str]]:
     """For each node, the jobs that write it, or read it for what they write, and report that they do not know all
-    sources. `answer`: all nodes of an answer about whole datasets; None of one about columns.
+    sources; upstream of such a job, the job itself. `answer`: all nodes of an answer about whole datasets; None of one
+    about columns.
     """
     name, reads, reason = one_name(world), _reads(world, at), "sources not known"
     lost = {(o, name(e.target)) for o, e, origin in _holding(world, at) if origin is Origin.INCOMPLETE}
@@ -174,7 +175,9 @@ def find_incomplete(
             outputs = frozenset(whole(end) or end for end in mine)
             if direction == "upstream":
                 is_near = any(meets(node, end) for end in mine) if answer is None else node in outputs
-                if is_near:
+                if node == owner and isinstance(node, JobName):
+                    yield node, owner, frozenset(), reason
+                elif is_near:
                     yield node, owner, frozenset(of for of, o in reads if o == owner), reason
             elif (whole(node) or node, owner) in reads and (others := outputs - (answer or set())):
                 yield node, owner, others, reason

@@ -84,7 +84,11 @@ class MemoryGraph:
         columns = [row for row in edges if row.origin == Origin.INCOMPLETE]
         if hop.grain is not Grain.FIELD:
             columns = [row._replace(far_id=row.far_dataset_id) for row in columns]
-        return self._gaps_at(columns, edges, ids, hop.direction)[:limit]
+        found = self._gaps_at(columns, edges, ids, hop.direction)
+        if hop.direction is Direction.UPSTREAM:
+            owners = {row.owner_id for row in columns if kind_of(row.owner_id) is Kind.JOB}
+            found = [*found, *(GapRow(one, one, 0) for one in sorted(owners.intersection(ids)))]
+        return found[:limit]
 
     def _gaps_at(
         self, columns: Sequence[EdgeRow], rows: Sequence[EdgeRow], ids: Sequence[int], direction: Direction

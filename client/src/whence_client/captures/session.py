@@ -10,7 +10,7 @@ from whence_client.captures.naming import Naming
 from whence_client.events.facets import Event
 from whence_client.events.runs import RunRef, extraction_error_facet
 from whence_client.outbox import Outbox, process_outbox
-from whence_client.runs.active import active_run, inherited_parent
+from whence_client.runs.active import active_run, inherited_parent, outermost
 
 
 class Session:
@@ -32,6 +32,14 @@ class Session:
     def parent(self) -> RunRef | None:
         """The run that the calling code is in: that of `whence.run` around it, else that which started the process."""
         return active_run() or inherited_parent()
+
+    def program(self) -> str:
+        """The job of the run around the whole program; empty if there is none. Datasets in the program's memory are
+        named after it: several of its runs may use them.
+        """
+        run = outermost()
+        ref = run.ref if run is not None else inherited_parent()
+        return ref.scope if ref is not None else ""
 
     def naming(self, instance: str = "") -> Naming:
         """The naming for `translate`, as of now: jobs' namespace and parent run."""

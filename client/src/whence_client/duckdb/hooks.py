@@ -95,7 +95,9 @@ class _Hooks:
         self._relations = Relations(duckdb, self._patches, self._guard)
         self._sources: dict[str, Frame] = {}
         """Frames by the names that DuckDB gives them inside relations."""
-        self._reported: list[Frame] = []
+        self._reported: list[tuple[Frame, Dataset]] = []
+        self._jobs: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+        """The job that the tables in a connection's memory are named after: several runs may use them."""
         self._results: dict[str, int] = {}
         self._runs: dict[tuple[str, ...], str] = {}
 
@@ -253,7 +255,7 @@ class _Hooks:
 
     def _describe(self, connection: Any, head: Head, text: str, bindings: Bindings) -> Statement:
         """The record of a statement, whose text has names that hold everywhere."""
-        naming, job = self._session.naming(), self._job()
+        naming, job = self._session.naming(), self._job(connection)
         catalog = Catalog(connection, naming, job)
         try:
             named = self._name_query(catalog, head.query, bindings) if head.query else None
@@ -289,22 +291,24 @@ class _Hooks:
         frame = frames.get(name) or self._sources.get(name)
         if frame is None:
             return None
+        known = next((dataset for one, dataset in self._reported if one == frame), None)
+        if known is not None:
+            return known
         naming = self._session.naming()
         fields = tuple(Field(*one) for one in frame.fields)
-        dataset = Dataset(naming.namespace, f"{self._job()}.{FRAMES}.{frame.name}", fields)
-        if frame not in self._reported:
-            self._reported.append(frame)
-            write = describe_write("duckdb", dataset, frame.fields, frame.lineage)
-            self._session.emit(write_event(write, naming), capture=self._capture.name)
+        job = self._session.program() or script_name()
+        dataset = Dataset(naming.namespace, f"{job}.{FRAMES}.{frame.name}", fields)
+        self._reported.append((frame, dataset))
+        write = describe_write("duckdb", dataset, frame.fields, frame.lineage)
+        self._session.emit(write_event(write, naming), capture=self._capture.name)
         return dataset
 
     def _send(self, statement: Statement) -> None:
         for event in self._capture.translate(statement, self._session.naming()):
             self._session.emit(event, capture=self._capture.name)
 
-    def _job(self) -> str:
-        parent = self._session.naming().parent
-        return parent.job if parent else script_name()
+    def _job(self, connection: Any) -> str:
+        return self._jobs.setdefault(connection, self._session.program() or script_name())
 
     def _number(self, name: str) -> str:
         self._results[name] = self._results.get(name, 0) + 1

@@ -28,7 +28,7 @@ def statement_event(statement: Statement, naming: Naming) -> Event:
     """The run of the statement: a child of the run around it."""
     parent = naming.parent
     root = (parent.root or parent) if parent else None
-    job = f"{parent.job if parent else statement.script}.{statement.short}"
+    job = f"{parent.scope if parent else statement.script}.{statement.short}"
     return run_event(
         COMPLETE,
         RunRef(naming.namespace, job, statement.run_id, root),

@@ -53,7 +53,7 @@ def column_facets(
     """The facets `columnLineage` and `whence_columnEvidence` of an output; empty if there is nothing to report.
 
     `method` is how the edges are known: plan, tags, sql, declared. `unexplained` has a reason (NO_SOURCE …) for each
-    column without edges.
+    column without edges; one that has no source is listed in `columnLineage` without any.
     """
     edges = tuple(edges)
     if not edges and not unexplained:
@@ -62,6 +62,9 @@ def column_facets(
     whole: dict[Column, Facet] = {}
     for edge in edges:
         _add(whole if edge.target is None else fields.setdefault(edge.target, {}), edge)
+    for target, reason in (unexplained or {}).items():
+        if reason == NO_SOURCE:
+            fields.setdefault(target, {})
     members: dict[str, Any] = {
         "fields": {target: {"inputFields": list(sources.values())} for target, sources in fields.items()}
     }

@@ -25,12 +25,20 @@ Facets = Mapping[str, Facet]
 
 @dataclass(frozen=True)
 class RunRef:
-    """A run by its job and id. `root` is the topmost run of the hierarchy, None if it is not known to be another."""
+    """A run by its job and id. `root` is the topmost run of the hierarchy, None if it is not known to be another.
+    `part_of` is the job that this one is a part of, as a cell is of its notebook.
+    """
 
     namespace: str
     job: str
     run_id: str
     root: RunRef | None = None
+    part_of: str = ""
+
+    @property
+    def scope(self) -> str:
+        """The job that the jobs below this one are named after: another cell may write the same dataset tomorrow."""
+        return self.part_of or self.job
 
 
 def run_event(

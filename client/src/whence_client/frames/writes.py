@@ -36,7 +36,7 @@ class FrameWrite:
 def write_event(write: FrameWrite, naming: Naming) -> Event:
     """The run of the write: a child of the run around it, with the lineage of what was written."""
     parent = naming.parent
-    job = f"{parent.job if parent else write.script}.{short_name(write.target)}"
+    job = f"{parent.scope if parent else write.script}.{short_name(write.target)}"
     root = (parent.root or parent) if parent else None
     statistics = {"outputStatistics": facet("OutputStatisticsOutputDatasetFacet", rowCount=write.rows)}
     lineage = write.lineage

@@ -206,8 +206,7 @@ class _Hooks:
         return FrameLineage({expression.get_name(): column}, join_rows(parents), join_inputs(parents))
 
     def _job(self) -> str:
-        parent = self._session.naming().parent
-        return parent.job if parent else script_name()
+        return self._session.program() or script_name()
 
 
 def _descend(owner: type) -> Iterator[type]:

@@ -17,6 +17,10 @@ backend would not do: two databases in memory are equal.
 """
 
 
+_JOB = "_whence_job"
+"""The attribute of a backend with the job that its tables in memory are named after: several runs may use them."""
+
+
 def remember_table(backend: Any, name: str, lineage: FrameLineage) -> None:
     """Keep the lineage of what a view of a file, or a temporary table, has."""
     vars(backend).setdefault(_MADE, {})[name] = lineage
@@ -44,6 +48,7 @@ def read_table(node: Any, memory: FrameMemory, naming: Naming, job: str) -> Fram
 
 def name_table_of(backend: Any, parts: tuple[str | None, ...], naming: Naming, job: str) -> EventDataset | None:
     """The dataset of a table by catalog, database and name; None for databases whose names are not known here."""
+    job = vars(backend).setdefault(_JOB, job)
     known = tuple(part for part in parts if part)
     if backend.name == "duckdb":
         catalog = Catalog(backend.con, naming, job)

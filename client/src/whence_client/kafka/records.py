@@ -36,7 +36,7 @@ def traffic_event(traffic: Traffic, naming: Naming) -> Event:
     """The state of the run: a child of the run around it, with the topics and the number of their messages."""
     parent = naming.parent
     root = (parent.root or parent) if parent else None
-    job = f"{parent.job if parent else traffic.script}.kafka"
+    job = f"{parent.scope if parent else traffic.script}.kafka"
     return run_event(
         traffic.state,
         RunRef(naming.namespace, job, traffic.run_id, root),

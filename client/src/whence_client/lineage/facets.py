@@ -29,9 +29,6 @@ def lineage_facets(columns: Mapping[str, Column], influences: Edges, *, method: 
     listed = facets.get("columnLineage", {}).get("fields")
     if listed is not None:
         listed.update({name: listed[other] for name, other in first.items() if name != other and other in listed})
-        for name, reason in unexplained.items():
-            if reason == NO_SOURCE:
-                listed.setdefault(name, {"inputFields": []})
     return facets
 
 

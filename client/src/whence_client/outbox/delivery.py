@@ -2,6 +2,8 @@
 
 >>> deliver([b"{}", b"{}"], lambda path, body: Reply(201 if path == "" else 404, b"")).taken
 2
+>>> deliver([b"{}"], lambda path, body: Reply(401)).problem
+'it does not accept the API key, or there is none (status 401): set WHENCE_API_KEY to one of its keys'
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ _NO_BATCH = (404, 405, 501)
 _LATER = (401, 403, 408, 425, 429)
 """Answers that may be another one later, as 5xx may: a key that is being changed, an overload."""
 _TOO_LARGE = 413
+_UNAUTHORIZED = 401
 BATCH = "/batch"
 
 
@@ -109,4 +112,6 @@ def _failures(body: bytes) -> tuple[str, ...]:
 
 
 def _problem(reply: Reply) -> str:
+    if reply.status == _UNAUTHORIZED:
+        return "it does not accept the API key, or there is none (status 401): set WHENCE_API_KEY to one of its keys"
     return reply.reason or f"status {reply.status}: {reply.body[:200].decode('utf-8', 'replace')}"

@@ -66,13 +66,14 @@ class Outbox:
             self._losses.total += 1
             return False
 
-    def flush(self, seconds: float = 10.0) -> bool:
+    def flush(self, seconds: float = 10.0, *, stall: float | None = None) -> bool:
         """Wait until everything is sent, at most so long. True if it is.
 
-        A serverless function calls it before it returns: a frozen process sends nothing.
+        A serverless function calls it before it returns: a frozen process sends nothing. With `stall` it gives up at a
+        failure, or after so many seconds without an answer.
         """
         try:
-            return self._sender is None or self._sender.drain(seconds, stall=seconds)
+            return self._sender is None or self._sender.drain(seconds, stall=seconds if stall is None else stall)
         except Exception as error:
             self._warn("the outbox was not flushed", error)
             return False

@@ -98,7 +98,7 @@ class Reporter:
         source = _source_of(lineage)
         if source is not None:
             return source
-        job = naming.parent.job if naming.parent else script_name()
+        job = naming.parent.scope if naming.parent else script_name()
         dataset = Dataset(naming.namespace, f"{job}.{FRAMES}.{asset}")
         fields = [(one, frame.dtypes[one]) for one in frame.columns]
         write = describe_write("pandas", dataset, fields, lineage, len(frame))

@@ -31,6 +31,11 @@ def active() -> Any:
     return run
 
 
+def outermost() -> Any:
+    """The outermost Run object around the calling code: that of the whole program, if it has one."""
+    return _main_runs[0] if _main_runs else _active.get()
+
+
 def active_run() -> RunRef | None:
     """The innermost run around the calling code."""
     run = active()

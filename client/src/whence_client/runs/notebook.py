@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import atexit
 import hashlib
+import logging
 import os
 from typing import Any
 
@@ -15,6 +16,9 @@ from whence_client.captures.session import Session, process_session
 from whence_client.events.facets import own_facet
 from whence_client.runs.run import CAPTURE, Run
 
+log = logging.getLogger(__name__)
+
+UNKNOWN = "notebook"
 _loaded: dict[int, Notebook] = {}
 
 
@@ -29,10 +33,13 @@ class Notebook:
         self._kernel = Run(self._path, job_type="NOTEBOOK", session=self._session)
         self._cell: Run | None = None
         self._order: list[str] = []
+        self._error: BaseException | None = None
         self._undo: Undo = install_on_import(self._session)
 
     def load(self) -> None:
         """Begin the run of the session, and watch the cells."""
+        if self._path == UNKNOWN:
+            log.warning("the notebook's name is not known, so its jobs are those of any notebook: set WHENCE_NOTEBOOK")
         self._kernel.start()
         self._kernel.activate()
         self._shell.events.register("pre_run_cell", self._pre_run_cell)
@@ -40,13 +47,13 @@ class Notebook:
         atexit.register(self.unload)
 
     def unload(self) -> None:
-        """End the run of the session, and leave the shell as it was."""
+        """End the run of the session, which has failed if its last cell has, and leave the shell as it was."""
         atexit.unregister(self.unload)
         for event, callback in (("pre_run_cell", self._pre_run_cell), ("post_run_cell", self._post_run_cell)):
             with self._guard(event):
                 self._shell.events.unregister(event, callback)
         self._kernel.deactivate()
-        self._kernel.finish()
+        self._kernel.finish(self._error)
         self._undo()
         uninstall_all()
 
@@ -58,7 +65,13 @@ class Notebook:
                 self._kernel.parameters(parameters)
                 self._kernel.progress()
             self._order.append(cell)
-            self._cell = Run(f"{self._path}#{cell}", job_type="CELL", parent=self._kernel.ref, session=self._session)
+            self._cell = Run(
+                f"{self._path}#{cell}",
+                job_type="CELL",
+                part_of=self._path,
+                parent=self._kernel.ref,
+                session=self._session,
+            )
             self._cell.add_facet("whence_cell", self._cell_facet(cell))
             self._cell.start()
             self._cell.activate()
@@ -68,7 +81,8 @@ class Notebook:
         with self._guard("post_run_cell"):
             if run is not None:
                 run.deactivate()
-                run.finish(getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None))
+                self._error = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
+                run.finish(self._error)
 
     def _cell_facet(self, cell: str) -> dict[str, Any]:
         """Which execution of the session this is, and after which cell: cells need not run in the order of the page."""
@@ -79,17 +93,16 @@ class Notebook:
 
 
 def notebook_path(shell: Any) -> str:
-    """The path of the notebook, if its environment has it; else `notebook`."""
+    """The path of the notebook, if its environment has it; else `notebook`: papermill and nbconvert do not give it."""
     names = getattr(shell, "user_ns", {})
     found = (
         os.environ.get("WHENCE_NOTEBOOK")
-        or os.environ.get("PAPERMILL_INPUT_PATH")
         or names.get("__vsc_ipynb_file__")
         or names.get("__session__")
         or os.environ.get("JPY_SESSION_NAME")
         or _databricks_path(names)
     )
-    return str(found or "notebook")
+    return str(found or UNKNOWN)
 
 
 def papermill_parameters(source: str) -> dict[str, Any]:

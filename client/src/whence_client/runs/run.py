@@ -29,7 +29,7 @@ class Run:
     """One run of a job. It starts and ends as a context, also of `async with`. No method raises.
 
     `inputs` and `outputs` are what is known before the start. `namespace` is that of the job: by default of the
-    environment, else of the parent run. `run_id` is a UUID of the caller's choice.
+    environment, else of the parent run. `run_id` is a UUID of the caller's choice. `part_of`: see `RunRef`.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Run:
         parent: RunRef | None = None,
         run_id: str = "",
         job_type: str = "JOB",
+        part_of: str = "",
         run_facets: Mapping[str, Facet] | None = None,
         job_facets: Mapping[str, Facet] | None = None,
         location: CodeLocation | None = None,
@@ -56,7 +57,7 @@ class Run:
         self._location = location or self._guard.run("code", caller_location)
         self.parent = parent or self._session.parent()
         namespace = namespace or self._session.naming().namespace
-        self.ref = within(RunRef(namespace, name, run_id or new_run_id()), self.parent)
+        self.ref = within(RunRef(namespace, name, run_id or new_run_id(), part_of=part_of), self.parent)
         self._run_facets = dict(run_facets or {})
         self._job_facets = {"jobType": job_type_facet(job_type), **(job_facets or {})}
         self.reads(*inputs)
@@ -139,8 +140,11 @@ class Run:
             leave(self, self._tokens.pop())
 
     def flush(self, seconds: float) -> bool:
-        """Wait until all events are sent, at most so long. True if they are."""
-        return self._session.outbox.flush(seconds)
+        """Wait until all events are sent, at most so long. True if they are. A collector that is away, or gives no
+        answer, is waited for as briefly as at the end of a process.
+        """
+        outbox = self._session.outbox
+        return outbox.flush(seconds, stall=outbox.settings.exit_seconds / 2)
 
     def __enter__(self) -> Run:
         self.start()

@@ -168,7 +168,7 @@ class Estimators:
     def _name(self, model: Model, kind: str) -> Dataset:
         """A model that no file has is a dataset of the job that fitted it."""
         naming = self._session.naming()
-        name = f"{naming.parent.job if naming.parent else script_name()}/{kind}"
+        name = f"{naming.parent.scope if naming.parent else script_name()}/{kind}"
         number = self._names[name] = self._names.get(name, 0) + 1
         model.dataset = Dataset(naming.namespace, name if number == 1 else f"{name}-{number}")
         self._emit(EventDataset(*model.dataset), [model])

@@ -38,22 +38,37 @@ _ROWS = (
 """Counts of rows that an operation wrote, changed or deleted. Spark's MERGE counts them in `numOutputRows`, too."""
 
 
-def read_versions(uri: str, table: Dataset, after: int | None) -> Iterator[tuple[TableVersion, int]]:
-    """The versions of a table after one, in their order, with their numbers. Raises SourceError."""
+def read_versions(uri: str, table: Dataset, after: Any) -> Iterator[tuple[TableVersion, list[Any]]]:
+    """The versions of a table after a cursor, in their order, each with the cursor behind it: the id of the table and
+    the number. A table that was deleted and made anew has another id, and begins at its first version. Raises
+    SourceError.
+    """
     try:
         from deltalake import DeltaTable
 
-        history: list[dict[str, Any]] = DeltaTable(uri).history()
+        found = DeltaTable(uri)
+        history: list[dict[str, Any]] = found.history()
+        id_ = str(found.metadata().id)
     except ImportError:
         raise SourceError(strip_credentials(uri), "pip install deltalake, to read Delta tables") from None
     except Exception as error:  # deltalake's errors are as many as there are stores of objects
         raise SourceError(strip_credentials(uri), f"{type(error).__name__}: {strip_credentials(str(error))}") from None
-    expected = 0 if after is None else after + 1
+    expected = _next(after, id_)
     for commit in sorted(history, key=lambda one: int(one["version"])):
         number = int(commit["version"])
         if number >= expected:
-            yield _version(commit, table, lost=number - expected), number
+            yield _version(commit, table, lost=number - expected), [id_, number]
             expected = number + 1
+
+
+def _next(after: Any, id_: str) -> int:
+    """The version after a cursor; a cursor of an earlier release is the number alone."""
+    match after:
+        case int():
+            return after + 1
+        case [known, int() as number] if known == id_:
+            return number + 1
+    return 0
 
 
 def _version(commit: dict[str, Any], table: Dataset, *, lost: int) -> TableVersion:

@@ -23,7 +23,7 @@ ReadTable = Callable[[str, Any], Iterator[tuple[Record, Any]]]
 
 
 def read_delta(uri: str, cursor: Any) -> Iterator[tuple[Record, Any]]:
-    """The versions of a Delta table; its cursor is the number of the last one."""
+    """The versions of a Delta table; its cursor is the id of the table and the number of the last one."""
     yield from delta.read_versions(uri, name_file(uri), cursor)
 
 

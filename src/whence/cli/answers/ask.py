@@ -12,7 +12,8 @@ from rich.text import Text
 from whence.cli.answers.impact import impact_lines
 from whence.cli.answers.listing import found_lines, is_outdated, path_lines, radius_line
 from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
-from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
+from whence.cli.output.labels import name_of
+from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines, safe
 from whence.client.acts.containment import ContainmentPlan, RerunPlan
 from whence.client.acts.slos import DeclaredObjectives
 from whence.client.answers.answer import Answer
@@ -35,6 +36,10 @@ from whence.client.values.sensitivity import (
     SensitivityOptions,
     SubjectOptions,
 )
+from whence.model.names import JobName
+
+_LOOKED_AT, _SHOWN = 50, 3
+"""The most jobs to look at, and to name, below a job without lineage."""
 
 Draw = Callable[[Style], Iterable[Text]]
 """An answer as lines."""
@@ -201,7 +206,7 @@ class QuestionCommand:
 def show_upstream(command: QuestionCommand, node: str, **walk: Unpack[Walk]) -> Exit:
     """Print the nodes upstream of a node."""
     found = command.questions.upstream(node, **walk)
-    return show(command, found, lambda style: [*tree(found, style), *_dropped_lines(found)])
+    return show(command, found, lambda style: [*tree(found, style), *_dropped_lines(found), *_parts(command, found)])
 
 
 def show_downstream(command: QuestionCommand, node: str, **walk: Unpack[Walk]) -> Exit:
@@ -209,6 +214,7 @@ def show_downstream(command: QuestionCommand, node: str, **walk: Unpack[Walk]) -
     found = command.questions.downstream(node, **walk)
     radius = command.questions.blast_radius(node) if walk.get("as_of") is None else None
     lines = [] if radius is None or is_outdated(radius) else [radius_line(radius, time.time_ns() // 1_000)]
+    lines += _parts(command, found)
     counted = {"blast_radius": msgspec.to_builtins(radius)}
     return show(command, found, lambda style: [*tree(found, style), *lines, *_dropped_lines(found)], counted)
 
@@ -217,6 +223,25 @@ def show_impact(command: QuestionCommand, node: str, limit: int, **walk: Unpack[
     """Print the nodes that a change affects: as text `limit` nodes, else all."""
     found = command.questions.impact(node, limit=limit if command.output is Rows.TEXT else None, **walk)
     return show(command, found, lambda style: [*impact_lines(found, style), *_dropped_lines(found)])
+
+
+def _parts(command: QuestionCommand, found: Lineage) -> Iterable[Text]:
+    """A notice if a job without lineage has jobs that are named after it: a script, a DAG or a notebook of captures."""
+    root = name_of(found.root)
+    if command.output is not Rows.TEXT or not isinstance(root, JobName) or len(found.nodes) > 1:
+        return
+    near = command.questions.search(root.name, kinds=["job"], limit=_LOOKED_AT).nodes
+    names = [name_of(one.node) for one in near]
+    parts = [one for one in names if isinstance(one, JobName) and _is_part(one, root)]
+    if parts:
+        shown = ", ".join(safe(one.name) for one in parts[:_SHOWN]) + (", …" if len(parts) > _SHOWN else "")
+        yield Text.assemble(
+            ("Below it: ", "bold yellow"), f"{shown}. Ask for these jobs: they report what it reads and writes."
+        )
+
+
+def _is_part(job: JobName, whole: JobName) -> bool:
+    return job.namespace == whole.namespace and job.name.startswith((f"{whole.name}.", f"{whole.name}#"))
 
 
 def _dropped_lines(found: Lineage | Impact) -> Iterable[Text]:

@@ -1,5 +1,6 @@
 """Commands about who may do what: keys, grants, the audit log. They act on the security database, not on the API."""
 
+import os
 import time
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +21,7 @@ from whence.cli.commands.options import (
 )
 from whence.cli.output.streams import Output, Rows, reporting
 from whence.cli.settings import data_directory, evidence_keys, log_url, security_db, signed_heads, store_url
+from whence.client.profiles import URL
 from whence.model.access import SCOPES, Action, Role
 
 keys = typer.Typer(name="keys", help="API keys: create, list, rotate, revoke.", no_args_is_help=True)
@@ -54,7 +56,13 @@ def _scope(text: str) -> Action:
 
 
 def _url(data: Path | None, store: str | None, security: str | None) -> str:
-    return security_db(store_url(data_directory(data), store), security)
+    """The security database of a command, which says so if WHENCE_URL names a server: that server is not asked."""
+    database = security_db(store_url(data_directory(data), store), security)
+    if server := os.environ.get(URL):
+        from whence.cli.administration.access.keys import note_database
+
+        note_database(database, server)
+    return database
 
 
 def _now() -> int:

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from whence.cli.answers.ask import QuestionCommand, show
 from whence.cli.answers.tree import number
-from whence.cli.output.labels import Labels, label, name_of
+from whence.cli.output.labels import Labels, label, name_of, short_run
 from whence.cli.output.streams import Exit, Rows, safe
 from whence.client.answers.history import DatasetVersions
 from whence.client.questions import Client
@@ -55,4 +55,4 @@ def _line(one: DatasetVersion, labels: Labels) -> Text:
 def _run(one: DatasetVersion, labels: Labels) -> str:
     if one.run is None or one.job is None:
         return "run not known"
-    return f"{labels.of(name_of(one.job))} · run {one.run.removeprefix('run:')[:8]}"
+    return f"{labels.of(name_of(one.job))} · run {short_run(one.run.removeprefix('run:'))}"

@@ -104,23 +104,39 @@ def _without_middle(name: str, more: str) -> str:
 
 
 def _shortened(datasets: set[DatasetName]) -> dict[DatasetName | JobName, str]:
+    """For each dataset the first unique end of its name. Files that differ by their extensions keep these."""
     short: dict[DatasetName | JobName, str] = {}
     left, length = datasets, 1
     while left:
         ends = {one: _end(one, length) for one in left}
-        counts = Counter(ends.values())
-        short |= {one: safe(end) for one, end in ends.items() if counts[end] == 1}
-        left = {one for one in left if counts[ends[one]] > 1 and length < len(forms(one)[0])}
-        short |= {one: safe(str(one)) for one, end in ends.items() if counts[end] > 1 and one not in left}
+        short |= _unique(ends, short.values())
+        whole = {one: end + _extension(one) for one, end in ends.items() if one not in short}
+        short |= _unique(whole, short.values())
+        left = {one for one in left if one not in short and length < len(forms(one)[0])}
         length += 1
-    return short
+    return short | {one: safe(str(one)) for one in datasets if one not in short}
+
+
+def _unique(ends: Mapping[DatasetName, str], taken: Iterable[str]) -> dict[DatasetName | JobName, str]:
+    texts = {one: safe(end) for one, end in ends.items()}
+    counts = Counter((*texts.values(), *taken))
+    return {one: text for one, text in texts.items() if counts[text] == 1}
 
 
 def _end(dataset: DatasetName, length: int) -> str:
-    """The last parts of a name: of a path `length` of them without the extension, of a table one more."""
+    """The last parts of a name: of a path `length` of them without the extension, of a table one more. A name of one
+    part, such as a topic's, has its namespace before it.
+    """
     parts = forms(dataset)[-1]
     if not parts:
         return str(dataset)
-    if "/" in dataset.name or len(parts) == 1:
+    if "/" in dataset.name or _extension(dataset) or len(parts) == 1:
         return "/".join(parts[-length:])
-    return ".".join(parts[-min(length + 1, len(parts)) :]) if "." in dataset.name or length > 1 else parts[-1]
+    if "." in dataset.name:
+        return ".".join(parts[-min(length + 1, len(parts)) :])
+    return parts[-1] if length == 1 else f"{dataset.namespace}/{dataset.name}"
+
+
+def _extension(dataset: DatasetName) -> str:
+    """The extension of a file's name, with its dot; empty for other datasets."""
+    return f".{dataset.name.rpartition('.')[2]}" if len(forms(dataset)) > 1 else ""

@@ -40,8 +40,12 @@ class GapKey(NamedTuple):
 
 
 def read_gaps(walk: Traversal, nodes: set[int]) -> dict[GapKey, list[int]]:
-    """Gaps in lineage at one of these nodes: of columns, and of what an owner does not know."""
-    probes = _probes_of(walk, sorted(node for node in nodes - walk.unfinished if kind_of(node) is not Kind.JOB))
+    """Gaps in lineage at one of these nodes: of columns, and of what an owner does not know. Upstream of a job there is
+    a gap at the job itself, if it does not know all sources of what it writes.
+    """
+    is_upstream = walk.spec.direction is Direction.UPSTREAM
+    ended = (node for node in nodes - walk.unfinished if is_upstream or kind_of(node) is not Kind.JOB)
+    probes = _probes_of(walk, sorted(ended))
     limit = walk.spec.question.max_edges
     rows = _read_rows(walk, list(probes), limit + 1)
     if len(rows) > limit:

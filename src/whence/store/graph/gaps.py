@@ -55,7 +55,8 @@ def unreported_statements(dialect: str, direction: Direction, when: str) -> Sequ
 @lru_cache(maxsize=64)
 def incomplete_statements(dialect: str, direction: Direction, grain: Grain, when: str) -> Sequence[Select[Any]]:
     """The columns and outputs of which a job reports that it does not know all sources, with the parameters of
-    `edges_statement`. At other grains than that of fields, an output stands for its columns.
+    `edges_statement`. At other grains than that of fields, an output stands for its columns. A probe may also be the
+    job itself.
     """
     probe, at = given(dialect, *PROBE), TIMES[when]
     columns = _columns_with_gaps(Origin.INCOMPLETE, at)
@@ -63,7 +64,8 @@ def incomplete_statements(dialect: str, direction: Direction, grain: Grain, when
     reads = _reads_query(probe, columns, near, direction, at).limit(MOST)
     if direction is Direction.DOWNSTREAM:
         return (reads,)
-    return (_written_query(probe, columns, near).limit(MOST), reads)
+    own = _written_query(probe, columns, columns.c.owner_id).where(is_kind(probe.c.id, Kind.JOB))
+    return (_written_query(probe, columns, near).limit(MOST), own.limit(MOST), reads)
 
 
 def coarse_query(probe: Subquery, direction: Direction, at: Time) -> Select[Any]:

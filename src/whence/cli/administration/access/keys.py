@@ -20,6 +20,7 @@ from whence.query.answers.instants import iso
 from whence.store.security.api_key_rows import StoredKey, read_keys
 from whence.store.security.audit import Entry, append_entries
 from whence.store.security.database import open_security, read_security, write_security
+from whence_client.redaction.credentials import strip_credentials
 
 FIRST = "admin"
 
@@ -39,6 +40,13 @@ def read(url: str) -> Iterator[Connection]:
     """Open a transaction that reads the security database. Raises StoreError."""
     with _opened(url) as engine, read_security(engine) as connection:
         yield connection
+
+
+def note_database(url: str, server: str) -> None:
+    """Say on stderr which security database a command uses, for a user whose environment names a server."""
+    used = make_url(url).render_as_string(hide_password=True)
+    sentence = f"uses {used}; {strip_credentials(server)} (WHENCE_URL) is not asked, and may have another one"
+    print_lines([Text(safe(sentence), "yellow")], Console(stderr=True, highlight=False))
 
 
 def show_created(url: str, wanted: KeyRequest, now: int, output: Output) -> None:
