@@ -206,6 +206,16 @@ def test_a_program_sees_and_prints_the_same_as_without(folder: Path, collector: 
     assert collector.events[0]["eventType"] == "START"
 
 
+def test_a_module_of_the_folder_does_not_take_the_place_of_pythons(folder: Path, collector: Collector) -> None:
+    """Python looks into the working directory first while it runs the code of `-c`."""
+    (folder / "uuid.py").write_text("print('mine')")
+    (folder / "hello.py").write_text("print('hello')")
+    elsewhere = RUN.replace("import sys; ", "import sys; sys.path.remove(''); ")
+    done = run(folder, collector.url, sys.executable, "-c", elsewhere, sys.executable, "hello.py")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n", "")
+    assert states(collector.events, "hello") == ["START", "COMPLETE"]
+
+
 @pytest.mark.parametrize("command", [["-c", "import frames; frames.read('/data/a.csv')"], ["-"]])
 def test_what_code_without_a_file_reads_is_seen(folder: Path, collector: Collector, command: list[str]) -> None:
     run(folder, collector.url, sys.executable, "-c", RUN, sys.executable, *command, stdin=JOBS["ok"])

@@ -151,6 +151,23 @@ def test_warnings_name_the_line_of_the_job(run: Callable[[], None]) -> None:
     assert plain == captured != []
 
 
+def test_warnings_at_a_fixed_level_name_the_line_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As pandas 3.1 warns of `inplace`."""
+    source = "def rename(self, *args):\n    warnings.warn('old', FutureWarning, stacklevel=2)\n    return self\n"
+    names: dict[str, Any] = {"warnings": warnings, "__name__": "pandas.core.frame"}
+    exec(compile(source, inspect.getfile(pd.DataFrame), "exec"), names)
+    monkeypatch.setattr(pd.DataFrame, "rename", names["rename"])
+
+    def lines() -> list[tuple[str, int]]:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            frame().rename({"x": "z"})
+        return [(one.filename, one.lineno) for one in found]
+
+    plain, captured = both_ways(lines)
+    assert plain == captured != []
+
+
 def test_filters_by_module_hold() -> None:
     def failing() -> bool:
         with warnings.catch_warnings():

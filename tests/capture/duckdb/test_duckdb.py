@@ -129,7 +129,7 @@ CASES = {
         "con.execute('CREATE MACRO bought(least, file) AS TABLE SELECT id, amount FROM read_csv(file) "
         "WHERE amount > least')\n"
         'con.execute("CREATE TEMP MACRO more(n) AS TABLE SELECT b.id, amount + n AS sum '
-        "FROM main.bought(n, file := 'orders.csv') b\")\n"
+        "FROM main.bought(n, 'orders.csv') b\")\n"
         "con.execute(\"COPY (SELECT id, sum FROM more((1 + 2))) TO 'out.csv'\")",
         {"orders.id -> out.id", "orders.amount -> out.sum"},
     ),

@@ -28,6 +28,12 @@ def collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Colle
         yield made
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_run_works_without_an_output(tmp_path: Path, collector: Collector, closed: str) -> None:
+    command = f"{sys.executable} -m whence.cli run -- {sys.executable} {tmp_path / 'job.py'} {closed}"
+    assert subprocess.run(["sh", "-c", command], capture_output=True, check=False).returncode == 3
+
+
 def test_run_keeps_output_and_exit_code_and_flush_sends_later(tmp_path: Path, collector: Collector) -> None:
     collector.status = 503
     whence = [sys.executable, "-m", "whence.cli"]

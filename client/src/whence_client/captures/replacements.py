@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 
@@ -38,7 +38,7 @@ def pass_over(replacement: Any, original: Any) -> Any:
     code = getattr(getattr(original, "fget", original), "__code__", None)
     if isinstance(function, FunctionType):
         file = _PASSED_OVER
-        if code is not None and str(function.__module__).startswith(_COUNTING):
+        if code is not None and str(function.__module__).startswith(_COUNTING) and _counts_callers(code):
             file = os.path.join(os.path.dirname(code.co_filename), "<whence_client>")
         function.__code__ = function.__code__.replace(co_filename=file)
         if not function.__code__.co_argcount:  # else a call with too few arguments would take the wrong ones
@@ -47,5 +47,12 @@ def pass_over(replacement: Any, original: Any) -> Any:
     return replacement
 
 
+def _counts_callers(code: CodeType) -> bool:
+    """Whether a function warns at the level of its first caller elsewhere; else, if it warns, at a fixed level."""
+    return "find_stack_level" in code.co_names or _FIXED.isdisjoint((*code.co_names, *code.co_freevars))
+
+
 _COUNTING = ("pandas.", "polars.")
+_FIXED = frozenset(("warn", "stacklevel", "_check_inplace_deprecation"))
+"""Names in functions of pandas that warn at a fixed level: the last is one of pandas 3.1."""
 _PASSED_OVER = "<whence_client, importlib._bootstrap>"

@@ -123,9 +123,10 @@ class Catalog:
         """The dataset that a statement writes, with its columns as they are now."""
         if not head.path:
             return self.table(head.table)
-        columns = self._columns(f"({head.query})") or self._columns(
-            quote(head.path)
-        )  # a query of frames is not known here
+        described = [f"({head.query})", quote(head.path)]  # a query of frames is not known here
+        if head.path.endswith(".parquet"):
+            described.reverse()  # the file tells its columns at once; to find those of a query takes binding it
+        columns = next(filter(None, map(self._columns, described)), ())
         return replace(self._naming.file(head.path), schema_fields=columns)
 
     def write_name(self, parts: Sequence[str]) -> str:

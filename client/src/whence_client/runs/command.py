@@ -20,15 +20,21 @@ from whence_client.runs.run import Run
 
 _BOOTSTRAP = """
 import sys
+folder = sys.path[:1]
+if folder == [""]:
+    del sys.path[0]
 try:
     from whence_client.trace import main
-except ImportError:
+except Exception:
     import os
     os.execv(sys.executable, [sys.executable] + sys.argv[2:])
 else:
+    if folder == [""]:
+        sys.path[:0] = folder
     main(["--joined", "--"] + sys.argv[2 + int(sys.argv[1]):])
 """
-"""Runs the program with captures, or as it is where the Python has no whence-client.
+"""Runs the program with captures, or as it is where the Python has no whence-client. A module of the working directory
+that is called as one of Python's, such as `uuid.py`, is not imported in its place.
 
 Its arguments are the number of Python's options, these options, and the program.
 """

@@ -271,7 +271,7 @@ def run_job(
         code = run_command(command, job=job, namespace=namespace)
     except OSError as error:
         raise typer.BadParameter(f"{command[0]} cannot be started: {error.strerror}") from None
-    if sys.stderr.isatty() and (sentence := delivery_sentence()):
+    if sys.stderr is not None and sys.stderr.isatty() and (sentence := delivery_sentence()):
         typer.echo(f"whence: {sentence}", err=True)
     raise typer.Exit(code)
 

@@ -144,7 +144,8 @@ def until_reader_leaves() -> Iterator[None]:
 
 def _flush() -> None:
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # a program may be started without one
+            sys.stdout.flush()
     except BrokenPipeError:
         _leave()
 
