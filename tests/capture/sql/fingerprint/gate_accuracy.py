@@ -36,18 +36,19 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Market": {**_BARS, "harmless silent": 0.86, "known": 1.0, "exact columns": 0.86},
     "Insurance": {**_BARS, "harmless silent": 0.78, "known": 1.0, "exact columns": 0.9},
     "Campus": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.95},
-    "Resort": {**_BARS, "harmless silent": 0.88, "known": 1.0, "exact columns": 0.97},
-    "Resort, keys declared by tests": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.98},
+    "Resort": {**_BARS, "harmless silent": 0.91, "known": 1.0, "exact columns": 0.97},
+    "Resort, keys declared by tests": {**_BARS, "harmless silent": 0.965, "known": 1.0, "exact columns": 0.98},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
-    WHOLE: {**_BARS, "harmless silent": 0.911, "exact columns": 0.912},
+    WHOLE: {**_BARS, "harmless silent": 0.914, "exact columns": 0.912},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
 `Reviews`, when it had 0.83. The loud edits of `Logistics` (first 0.56), `Grid` (0.73), `Market` (0.69) and `Insurance`
 (0.58) were in view when the rules on flags, windows, days, lookups and unions were written. `Campus` was scored once
 with these, unseen: 0.875 of its first 296 edits. `Resort` was scored once, unseen: 0.902 with its keys declared, 0.887
-without. All but `Resort` were in view for joined totals, PIVOT and series, for texts, differences and branches of
-UNION, and for what is known of complete rows. The floor of all corpora was 0.914 before `Resort` was one of them.
+without; its loud edits were in view when the rules on declared keys, repeating joins and UNION of different rows were
+written. All others were in view for joined totals, PIVOT and series, for texts, differences and branches of UNION, and
+for what is known of complete rows.
 """
 NOT_SCORED_YET: frozenset[str] = frozenset()
 """Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""

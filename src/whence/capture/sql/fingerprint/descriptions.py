@@ -1,5 +1,6 @@
 """Formulas and their differences in words, for a person who reviews a change."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from whence.capture.sql.provenance.formulas import Formula
@@ -142,7 +143,7 @@ def _part_differences(noun: str, before: set[Formula], after: set[Formula], name
         if lost or gained:
             yield f"{noun} changed"
         return
-    for one in [text for text in lost if text in gained]:
+    for one in (Counter(lost) & Counter(gained)).elements():
         yield f"{noun} {one} is about other rows than before"
         lost.remove(one)
         gained.remove(one)

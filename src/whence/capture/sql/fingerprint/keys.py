@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from whence.capture.sql.fingerprint.block import instances_of
-from whence.capture.sql.fingerprint.normal_forms.conditions.sides import EXACT_TEXTS
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.types import function_of, is_rounded_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, function_of, is_rounded_type, type_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, RowKey
 
 OF_ALL_ROWS: Final = frozenset({"sum", "count", "min", "max", "avg", "logicalor", "logicaland"})

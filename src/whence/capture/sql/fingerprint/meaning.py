@@ -10,6 +10,7 @@ from whence.capture.sql.fingerprint.data_types.common import common_type
 from whence.capture.sql.fingerprint.data_types.reading import data_type
 from whence.capture.sql.fingerprint.data_types.terms import declared_type, settled
 from whence.capture.sql.fingerprint.expressions import Expressions
+from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import have_no_equal_rows
 from whence.capture.sql.fingerprint.normal_forms.sources.branches import in_order, merge_branches, with_one_type
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
 from whence.capture.sql.fingerprint.normal_forms.sources.recursions import with_whole_days
@@ -200,6 +201,7 @@ class RelationMeanings:
             return self._compare_rows(operation, left, right, relation, is_distinct)
         if tree.arg(operation, tree.BY_NAME):
             left, right = self._by_name(left, relation), self._by_name(right, relation)
+        is_distinct = is_distinct and not self._have_no_equal_rows(left, right)
         branches = [*self._branches(left, is_distinct), *self._branches(right, is_distinct)]
         branches = in_order(with_one_type(self.store, merge_branches(self.store, branches, is_distinct)))
         if len(branches) == 1:
@@ -213,6 +215,11 @@ class RelationMeanings:
         if is_distinct:
             rows = self.store.make("group", rows, self.store.make("set", *columns))
         return self._rows_with(relation, rows, columns, tuple(branches), is_distinct)
+
+    def _have_no_equal_rows(self, left: Relation, right: Relation) -> bool:
+        """Whether UNION of two queries is UNION ALL: no row of them is there twice, also without a DISTINCT of them."""
+        branches = [*self._branches(left, is_distinct=True), *self._branches(right, is_distinct=True)]
+        return len({len(values) for _, values in branches}) == 1 and have_no_equal_rows(self.store, branches)
 
     def _distinct_rows(self, rows: Formula, columns: Sequence[Formula]) -> tuple[Formula, list[Formula]]:
         """The rows and the columns of SELECT DISTINCT of columns of rows."""

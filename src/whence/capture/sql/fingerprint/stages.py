@@ -22,7 +22,12 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extr
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
-from whence.capture.sql.fingerprint.normal_forms.sources.existence import MOST_SOURCES, anti_joins, without_semi_joins
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
+    MOST_SOURCES,
+    anti_joins,
+    without_repetitions,
+    without_semi_joins,
+)
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys, without_partition_filters
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
@@ -96,6 +101,8 @@ class Rows:
             self.block = with_demanded_joins(self.block, keys, self.lists.get(tree.HAVING, ()))
             keys = self._normalize_joins(keys)
             keys = self._open_groups(keys)
+            if self._is_without_repetitions(keys):
+                return
             self._lift_conditions(frozenset(keys))
         self._write_flags(has_rows=is_plain and bool(keys))
         used = [join for join in self.block.outer_joins if self._is_used(join, keys)]
@@ -177,6 +184,19 @@ class Rows:
         self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
         return keys
 
+    def _is_without_repetitions(self, keys: list[Formula]) -> bool:
+        """Whether the groups are rows that a join repeats at most, which they become then."""
+        flat = [value for name, values in self.lists.items() if name != "keys" for value in values]
+        used = [join for join in self.block.outer_joins if self._is_used(join, keys)]
+        is_plain = not any(value.has_aggregate for value in (*keys, *flat))
+        block = replace(self.block, outer_joins=used)
+        found = without_repetitions(self.store, block, keys, flat, close_block) if is_plain else None
+        if found is None:
+            return False
+        self.block = found
+        del self.lists["keys"]
+        return True
+
     def _simplify_aggregates(self, keys: list[Formula]) -> None:
         """The greatest and the least value of a key are the key. A count of values that are not NULL is one of rows."""
         known = self._known()
@@ -239,7 +259,7 @@ class Rows:
             self.filter("lifted")
         self.lists["keys"] = [*self.lists["values"]]
         self.group(make_rows, self.lists["keys"])
-        del self.lists["keys"]
+        self.lists.pop("keys", None)
 
     def lift_partition_filters(self) -> None:
         """Take conditions on the partitions of all windows out: they choose among partitions, before or after."""

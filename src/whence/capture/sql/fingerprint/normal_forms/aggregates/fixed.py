@@ -5,10 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
 from whence.capture.sql.fingerprint.keys import keys_of_filter, partition_of, tells_zeros_apart, total_of, unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import reopen
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, is_whole_type, type_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
 _ONE_OF: frozenset[str] = frozenset({"min", "max", "anyvalue"})
+MOST_BRANCHES: int = 12
+"""Of more branches of a UNION it is not asked whether they have equal rows."""
 
 
 class FixedValues:
@@ -41,6 +45,8 @@ class FixedValues:
         """Whether the keys fix a row of a source. `is_outer`: whether it is there depends on all conditions."""
         if rows_of(source).is_open or rows_of(source).is_volatile:
             return False
+        if rows_of(source).op == "union_all" and not is_outer:
+            return self._has_one_row_of_union(source)
         known = FixedValues(self.store, Block(), ())
         known.keys, known.sources = self.keys, self.sources | {source}
         if is_outer and not all(map(known.are_all_of, conditions)):
@@ -51,6 +57,16 @@ class FixedValues:
                 self._is_given(self.store.push(one, source), source, conditions, key.is_complete) for one in key.columns
             )
             for key in (*unique_keys(rows_of(source)), *keys_of_filter(conditions, source))
+        )
+
+    def _has_one_row_of_union(self, source: Formula) -> bool:
+        """Whether the keys fix a row of a UNION ALL: a row of each branch, and a literal the branch."""
+        pairs = (formulas_of(key) for key in self.keys if key.op == "of")
+        columns = [inside for instance, inside in pairs if instance is source and inside.op == "union_column"]
+        branches = formulas_of(formulas_of(rows_of(source))[0])
+        width = len(branches)
+        return all(len(one.args) == width for one in columns) and have_no_equal_rows(
+            self.store, [(rows, [formulas_of(one)[place] for one in columns]) for place, rows in enumerate(branches)]
         )
 
     def _is_given(self, column: Formula, source: Formula, conditions: Sequence[Formula], is_complete: bool) -> bool:
@@ -98,6 +114,37 @@ def is_unique(store: Formulas, block: Block, columns: Sequence[Formula]) -> bool
         return False
     joined = (join.right.sources[0] for join in block.outer_joins)
     return bool(block.sources) and FixedValues(store, block, columns).sources.issuperset((*block.sources, *joined))
+
+
+def have_no_equal_rows(store: Formulas, branches: Sequence[tuple[Formula, Sequence[Formula]]]) -> bool:
+    """Whether no two rows of several queries have equal values: not in one of them, and a column tells them apart.
+
+    Each has rows and values over them; their types are the same, so that a UNION changes none of them.
+    """
+    columns = [*zip(*(values for _, values in branches), strict=False)]
+    rows = [one for one, _ in branches]
+    if len(branches) > MOST_BRANCHES or not any(map(_are_different, columns)):
+        return False
+    if not all(_is_of_one_type(column, rows) for column in columns):
+        return False
+    opened = [reopen(store, one, values) for one, values in branches]
+    if any(rows_of(source).op == "union_all" for block, _ in opened for source in block.sources):
+        return False  # branches of branches would be asked again and again
+    return all(is_unique(store, *one) for one in opened)
+
+
+def _are_different(column: Sequence[Formula]) -> bool:
+    """Whether values are different literals: whole numbers, or texts that are compared character by character."""
+    kinds = {one.op for one in column}
+    if kinds == {"number"}:
+        return len({integer_of(one) for one in column} - {None}) == len(column)
+    is_exact = kinds == {"string"} and column[0].store.dialect in EXACT_TEXTS
+    return is_exact and len({str(one.args[0]).rstrip() for one in column}) == len(column)
+
+
+def _is_of_one_type(column: Sequence[Formula], rows: Sequence[Formula]) -> bool:
+    kinds = {type_of(one, of) for one, of in zip(column, rows, strict=True)}
+    return "" not in kinds and (len(kinds) == 1 or all(map(is_whole_type, kinds)))
 
 
 def needless_keys(store: Formulas, keys: Sequence[Formula]) -> list[Formula]:

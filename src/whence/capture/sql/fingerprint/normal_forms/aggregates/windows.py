@@ -186,7 +186,8 @@ def known_window(store: Formulas, window: Formula, is_known: Callable[[Formula],
 
 def _keeps_type(value: Formula, default: Formula) -> bool:
     """Whether `coalesce` of both has the type of the first one."""
-    return default is value or default.op == "string" or integer_of(default) is not None
+    is_plain = default is value or default.op == "string" or integer_of(default) is not None
+    return is_plain or type_of(value) == type_of(default) != ""
 
 
 def turn_lead(store: Formulas, function: Formula, order: Sequence[Formula]) -> tuple[Formula, list[Formula]]:

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import product
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, type_of
 from whence.capture.sql.provenance.formulas import Formula
 
 _NUMBER: Final = re.compile(r"-?\d{0,7}(\.\d{0,7})?")
@@ -132,14 +134,20 @@ def _compared(condition: Formula) -> tuple[Formula, int | str] | None:
         return None
     first, second = formulas_of(condition)
     for value, literal in ((first, second), (second, first)):
-        if (found := _distinct_literal(literal)) is not None and value.op not in ("number", "string"):
+        if value.op not in ("number", "string") and (found := _distinct_literal(literal, value)) is not None:
             return value, found
     return None
 
 
-def _distinct_literal(value: Formula) -> int | str | None:
-    """A whole number, or a text of letters and digits without case: different ones are equal in no collation."""
-    text = str(value.args[0]) if value.op == "string" else ""
+def _distinct_literal(literal: Formula, value: Formula) -> int | str | None:
+    """A whole number, or a text of letters and digits without case: different ones are equal in no collation.
+
+    So is any text beside a value that is one, in a dialect that compares character by character: without blanks at its
+    end, which types of a fixed length add.
+    """
+    text = str(literal.args[0]) if literal.op == "string" else ""
+    if text and literal.store.dialect in EXACT_TEXTS and type_of(value) == "text":
+        return normalize("NFKD", text).casefold().rstrip()
     is_number = text.isdigit() and text[0] != "0"
     is_plain = text.isascii() and text.isalnum() and (text[0].isalpha() or is_number)
-    return text.lower() if is_plain else integer_of(value)
+    return text.lower() if is_plain else integer_of(literal)

@@ -1,4 +1,4 @@
-"""Columns of complete rows that are never NULL: by the filters and joins that these rows are behind."""
+"""Columns of complete rows that are never NULL: by a declared key, by the filters and joins that they are behind."""
 
 from typing import Final
 
@@ -40,6 +40,8 @@ class KnownColumns:
 
     def _is_column_known(self, rows: Formula, column: Formula) -> bool:
         parts = formulas_of(rows)
+        if any(key.is_complete and column in key.columns for key in rows.store.keys.get(rows, ())):
+            return True
         match rows.op:
             case name if name in _INSIDE:
                 return self.is_known(parts[0], column)

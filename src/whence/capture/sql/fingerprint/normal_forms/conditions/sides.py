@@ -11,13 +11,9 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.differences import (
 )
 from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of, is_literal
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, is_exact_type, is_whole_type, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
-EXACT_TEXTS: Final = frozenset(
-    {"duckdb", "postgres", "redshift", "spark", "databricks", "hive", "bigquery", "snowflake"}
-)
-"""Dialects that compare texts character by character: case and blanks at the end count."""
 _TWO_CASES: Final = frozenset("iks")
 """Letters that letters of other alphabets become in one of LOWER and UPPER."""
 

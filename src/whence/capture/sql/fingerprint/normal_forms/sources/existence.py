@@ -1,16 +1,22 @@
-"""EXISTS, and joins that only ask whether a row is there."""
+"""EXISTS, and joins that only ask whether a row is there.
 
-from collections.abc import Callable, Sequence
+`SELECT DISTINCT g.id FROM g JOIN p ON p.id = g.id` gives each row of g for which a row of p is there, if no two rows of
+g share an id. So it is g with EXISTS, without DISTINCT.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
+from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import FixedValues
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     ForeignSourceError,
     Reopened,
     columns_of,
+    open_sources,
     without_groups,
 )
 from whence.capture.sql.fingerprint.normal_forms.sources.value_lists import listed
@@ -29,7 +35,7 @@ def exists_in(store: Formulas, block: Block, close: CloseBlock) -> Formula:
     """Whether a block has a row: neither its values nor DISTINCT, GROUP BY and LIMIT decide on that."""
     block = _with_keys(store, _without_limits(store, block), close)
     block, _ = without_groups(store, block, [])
-    block = without_semi_joins(store, block)
+    block, _ = open_sources(store, without_semi_joins(store, block), [], MOST_SOURCES)
     return listed(store, block) or store.make("exists", close(store, block, [])[0])
 
 
@@ -186,3 +192,43 @@ def _is_joined_on_key(store: Formulas, instance: Formula, conditions: Sequence[F
 def _equates(condition: Formula, column: Formula, instance: Formula) -> bool:
     rest = [arg for arg in condition.args if isinstance(arg, Formula) and arg is not column]
     return len(rest) == 1 and instance not in instances_of(rest[0])
+
+
+def without_repetitions(
+    store: Formulas, block: Block, keys: Sequence[Formula], values: Sequence[Formula], close: CloseBlock
+) -> Block | None:
+    """The groups of a block by its keys as rows of the sources of which the keys fix one row, for which rows of all
+    other sources exist. `values`: what is read of the groups; None if that is more than these sources.
+    """
+    fixed = FixedValues(store, block, keys).sources
+    kept = {*block.sources} & fixed
+    others = [one for one in block.sources if one not in fixed]
+    joined = {one for join in block.outer_joins for one in join.right.instances()}
+    if not kept or not joined <= fixed or any(join.kind != "left" for join in block.outer_joins):
+        return None
+    readers = [*keys, *values, *(part for join in block.outer_joins for part in join.formulas())]
+    is_plain = not any(rows_of(one).is_open or rows_of(one).is_volatile for one in block.instances())
+    if not is_plain or any(one.is_volatile for one in block.conditions):
+        return None
+    if not all(instances_of(one) <= kept | joined for one in readers):
+        return None
+    joining = [one for one in block.conditions if not instances_of(one).isdisjoint(others)]
+    if any(not joined.isdisjoint(instances_of(one)) for one in joining):
+        return None
+    rest = [one for one in block.conditions if one not in joining]
+    found = [exists_in(store, Block(sources, [], own), close) for sources, own in _connected(others, joining)]
+    return replace(block, sources=[one for one in block.sources if one in kept], conditions=[*rest, *found])
+
+
+def _connected(
+    sources: Sequence[Formula], conditions: Sequence[Formula]
+) -> Iterator[tuple[list[Formula], list[Formula]]]:
+    """The sources that conditions connect, with these conditions."""
+    remaining = list(sources)
+    while remaining:
+        found, own = {remaining[0]}, []
+        while new := [one for one in conditions if one not in own and not found.isdisjoint(instances_of(one))]:
+            own += new
+            found |= {source for one in new for source in instances_of(one) if source in remaining}
+        yield [one for one in remaining if one in found], own
+        remaining = [one for one in remaining if one not in found]

@@ -9,9 +9,8 @@ from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare
-from whence.capture.sql.fingerprint.normal_forms.conditions.sides import EXACT_TEXTS
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
-from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.provenance.formulas import Formula, Formulas

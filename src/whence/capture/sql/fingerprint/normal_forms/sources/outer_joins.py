@@ -9,6 +9,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened, columns_of
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import is_total
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_tested
+from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues
 from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
 from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
@@ -123,7 +124,7 @@ def _changes(store: Formulas, block: Block, values: Sequence[Formula], close: Cl
         for condition in block.conditions:
             if rejects_missing(condition, own):
                 yield _as_inner(block, join, others)
-            elif _keeps_missing_only(condition, join, own):
+            elif _keeps_missing_only(store, condition, join, own):
                 rest = [one for one in block.conditions if one is not condition]
                 readers = [*rest, *values, *block.sources, *(part for one in others for part in one.formulas())]
                 if not any(_mentions_any(reader, own) for reader in readers):
@@ -182,12 +183,12 @@ def is_missing(value: Formula, own: frozenset[Formula]) -> bool:
     return value.op in STRICT and any(is_missing(arg, own) for arg in value.args if isinstance(arg, Formula))
 
 
-def _keeps_missing_only(condition: Formula, join: OuterJoin, own: frozenset[Formula]) -> bool:
+def _keeps_missing_only(store: Formulas, condition: Formula, join: OuterJoin, own: frozenset[Formula]) -> bool:
     """Whether a condition wants a column to be NULL that is not NULL in any joined row."""
     tested = null_tested(condition)
     if tested is None or tested.op != "of" or tested.args[0] not in own:
         return False
-    return any(on.op in STRICT_CONDITIONS and tested in on.args for on in join.on)
+    return KnownValues(store, [*join.on, *join.right.conditions], join.right.sources).is_known(tested)
 
 
 def _mentions_any(formula: Formula, instances: frozenset[Formula]) -> bool:

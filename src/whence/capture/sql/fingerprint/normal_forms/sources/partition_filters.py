@@ -6,9 +6,9 @@ from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.keys import reads_only
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import windows_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
-from whence.capture.sql.fingerprint.normal_forms.conditions.sides import EXACT_TEXTS
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import not_null, null_sources, null_tested
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 

@@ -8,6 +8,7 @@ for which it is never true is left out.
 from collections.abc import Callable, Sequence
 
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
+from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened, columns_of
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
@@ -28,7 +29,65 @@ def filter_branches(
         own = [one for one in block.conditions if _is_about(one, instance)]
         if own and rows_of(instance).op == "union_all" and not rows_of(instance).is_open:
             block, rest = _filter(store, block, rest, instance, own, close)
+        elif own and _is_group_of_union(rows_of(instance)):
+            block, rest = _filter_groups(store, block, rest, instance, own, close)
     return block, rest
+
+
+def _is_group_of_union(rows: Formula) -> bool:
+    is_group = rows.op == "group" and isinstance(rows.args[1], Formula) and rows.args[1].op == "set"
+    return is_group and formulas_of(rows)[0].op == "union_all" and not (rows.is_open or rows.is_volatile)
+
+
+def _filter_groups(
+    store: Formulas, block: Block, values: list[Formula], instance: Formula, own: list[Formula], close: CloseBlock
+) -> tuple[Block, list[Formula]]:
+    """Conditions on the keys of groups of a union as conditions of its branches, whose rows are grouped then.
+
+    Not below window functions: a filter that moves from before to behind them changes their values, and no row.
+    """
+    inside, keys = formulas_of(rows_of(instance))
+    places = frozenset(store.push(key, instance) for key in keys.parts)
+    moved = [one for one in own if is_on_keys(one, places, frozenset({instance}))]
+    columns = columns_of(instance, [*values, *_readers(block, instance)])
+    is_plain = all(map(_is_key_or_total, columns)) and not any(value.has_window for value in values)
+    if not moved or not columns or not is_plain:
+        return block, values
+    union = Reopened(store, inside)
+    (source,) = union.block.sources
+
+    def opened(part: Formula) -> Formula:
+        is_column = part.op == "of" and part.args[0] is instance
+        return union.open(formulas_of(part)[1]) if is_column else part
+
+    inner = Block([source], [], [change_everywhere(store, opened)(one) for one in moved])
+    totals = (union.open_total(one) if one.has_aggregate else union.open(one) for one in columns)
+    filtered, found = _filter(store, inner, [*map(union.open, keys.parts), *totals], source, inner.conditions, close)
+    if filtered is inner:
+        return block, values
+    rows, closed = close(store, filtered, found)
+    width = len(keys.parts)
+    grouped = store.instance(store.make("group", rows, store.make("set", *closed[:width])))
+    pairs = zip(columns, closed[width:], strict=True)
+    changed = {store.make("of", instance, old): store.push(new, grouped) for old, new in pairs}
+    visit = change_everywhere(store, lambda part: changed.get(part, part))
+    sources = [grouped if one is instance else one for one in block.sources]
+    rest = [one for one in block.conditions if one not in moved]
+    made = change_block(Block(sources, block.outer_joins, rest, block.is_used), visit)
+    return made, [visit(value) for value in values]
+
+
+def _is_key_or_total(column: Formula) -> bool:
+    """Whether a column of groups is an aggregate of their rows, or reads keys alone."""
+    if column.op == "aggregate":
+        return column.args[0] != "over" and not column.has_window
+    return not (column.has_aggregate or column.has_window)
+
+
+def _readers(block: Block, instance: Formula) -> list[Formula]:
+    """All that reads columns of a source, but the values."""
+    joins = (part for join in block.outer_joins for part in join.formulas())
+    return [*block.conditions, *joins, *(one for one in block.sources if one is not instance)]
 
 
 def _is_about(condition: Formula, instance: Formula) -> bool:
@@ -52,9 +111,7 @@ def _filter(
     close: CloseBlock,
 ) -> tuple[Block, list[Formula]]:
     rest = [one for one in block.conditions if one not in own]
-    joined = [part for join in block.outer_joins for part in join.on]
-    nested = [one for join in block.outer_joins for one in (*join.right.sources, *join.right.conditions)]
-    columns = columns_of(instance, [*values, *block.conditions, *joined, *nested, *_others(block, instance)])
+    columns = columns_of(instance, [*values, *_readers(block, instance)])
     rows = formulas_of(formulas_of(rows_of(instance))[0])
     if not columns or any(one.op != "union_column" or len(one.args) != len(rows) for one in columns):
         return block, values
@@ -88,11 +145,6 @@ def _has_one_type(column: Formula, rows: Sequence[Formula]) -> bool:
     pairs = zip(formulas_of(column), rows, strict=True)
     kinds = {type_of(value, one) for value, one in pairs if value.op != "null"}
     return "" not in kinds and (len(kinds) == 1 or all(map(is_exact_type, kinds)))
-
-
-def _others(block: Block, instance: Formula) -> list[Formula]:
-    """The other sources, which may read this one."""
-    return [one for one in block.sources if one is not instance]
 
 
 def _branch(

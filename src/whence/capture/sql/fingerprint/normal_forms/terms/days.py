@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
@@ -22,6 +22,19 @@ def date_of(value: Formula) -> date | None:
         return date.fromisoformat(text) if len(text) == 10 else None
     except ValueError:
         return None
+
+
+def day_of_moment(value: Formula) -> date | None:
+    """The day of a literal time without a zone."""
+    match value.args:
+        case (Formula(op="string", args=(str() as text,)), Formula(op="type", args=("timestamp",))) if (
+            value.op == "cast" and TIME.fullmatch(text) and text.isascii()
+        ):
+            try:
+                return datetime.fromisoformat(text).date()
+            except ValueError:
+                return None
+    return None
 
 
 def make_date(store: Formulas, day: date) -> Formula:

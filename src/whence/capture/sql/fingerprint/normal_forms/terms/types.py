@@ -28,6 +28,11 @@ _DEPTH: Final = 60
 _MARKED: Final = frozenset({"spark", "databricks", "hive"})
 """Dialects whose TIMESTAMP has a time zone."""
 
+EXACT_TEXTS: Final = frozenset(
+    {"duckdb", "postgres", "redshift", "spark", "databricks", "hive", "bigquery", "snowflake"}
+)
+"""Dialects that compare texts character by character: case and blanks at the end count."""
+
 
 def type_of(value: Formula, rows: Formula | None = None, depth: int = 0) -> str:
     """The type of a value of some rows, in lower case; empty if it is not known."""

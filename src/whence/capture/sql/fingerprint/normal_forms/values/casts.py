@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import is_condition
-from whence.capture.sql.fingerprint.normal_forms.terms.days import moved_day
+from whence.capture.sql.fingerprint.normal_forms.terms.days import day_of_moment, make_date, moved_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_named, type_of
@@ -32,6 +32,8 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
         value = store.make("string", _in_utc(str(value.args[0])))
     if name == "date" and (day := moved_day(store, value)) is not None:
         return day
+    if name == "date" and (literal := day_of_moment(value)) is not None:
+        return make_date(store, literal)
     if name == "date" and value.op == "date_trunc" and type_of(formulas_of(value)[0]) in _MOMENTS:
         value = formulas_of(value)[0] if value.args[0] == "day" else value
     if name == "date" and operation == "cast" and (found := _day_of_each(store, value, kind)) is not None:

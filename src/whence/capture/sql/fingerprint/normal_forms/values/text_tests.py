@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, negate
-from whence.capture.sql.fingerprint.normal_forms.conditions.sides import EXACT_TEXTS
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS
 from whence.capture.sql.fingerprint.normal_forms.values.text_cases import in_letters
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
