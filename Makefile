@@ -13,7 +13,7 @@ INDEX = $${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>
 UV = index=$(INDEX); $${index:+env UV_DEFAULT_INDEX=$$index} $(BIN)/uv pip install -q --python $(BIN)/python --compile-bytecode
 install = $(call quietly,{ $(UV) --require-hashes -r $(1); } || $(PIP) --require-hashes -r $(1))
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-spark-connect nightly-conformance nightly-interventions nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-feast nightly-flink nightly-kubeflow nightly-duckdb nightly-stack nightly-tags nightly-truths nightly-properties lint lint-style lint-types lint-ui accuracy accuracy-gate bench bench-sql bench-scale bench-scaling bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-spark-connect nightly-conformance nightly-interventions nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-feast nightly-flink nightly-kubeflow nightly-releases nightly-stack nightly-tags nightly-truths nightly-properties lint lint-style lint-types lint-ui accuracy accuracy-gate bench bench-sql bench-scale bench-scaling bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,8 +79,8 @@ nightly-flink: .venv/ready-dev ## Compile plans of 22 statements with a real Fli
 nightly-kubeflow: .venv/ready-dev ## Run pipelines with a real kfp on its local runner (in an environment of its own), and compare what is read of them with what they say (four minutes)
 	@$(BIN)/python -m pytest tests/nightly/kubeflow/runs_read.py $(ARGS)
 
-nightly-duckdb: .venv/ready-dev ## Run the tests of the DuckDB capture with the releases 1.2 to 1.5 (three minutes; ARGS="-k duckdb12" for one)
-	@$(BIN)/python -m pytest tests/nightly/frames/duckdb_releases.py $(ARGS)
+nightly-releases: .venv/ready-dev ## Run the tests of the captures of DuckDB with the releases 1.2 to 1.5, and of pandas with 3.1 (four minutes; ARGS="-k duckdb12" for one)
+	@$(BIN)/python -m pytest tests/nightly/frames/releases.py $(ARGS)
 
 nightly-stack: .venv/ready-dev ## Run the stack of `whence demo --stack` (Airflow, pandas, dbt, MLflow, Superset) and compare the lineage of its dashboard with its truth; run the incident of `whence demo --incident` (ten minutes)
 	@$(BIN)/python -m pytest tests/nightly/stack.py tests/nightly/incident.py $(ARGS)
@@ -198,7 +198,7 @@ lock: .venv/ready-dev ## Pin the newest versions again
 	for one in stack superset; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header src/whence/demo/stack/$$one.in -o src/whence/demo/stack/$$one.lock; done
 	for one in dagster prefect; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/orchestrators/$$one.in -o tests/nightly/orchestrators/$$one.lock; done
 	for one in great_expectations soda; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/quality/$$one.in -o tests/nightly/quality/$$one.lock; done
-	for one in ibis duckdb12 duckdb13 duckdb14 duckdb15; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/frames/$$one.in -o tests/nightly/frames/$$one.lock; done
+	for one in ibis duckdb12 duckdb13 duckdb14 duckdb15 pandas31; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/frames/$$one.in -o tests/nightly/frames/$$one.lock; done
 	for one in vendors presidio; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/tags/$$one.in -o tests/nightly/tags/$$one.lock; done
 	for one in airflow airflow_frames spark35 spark43; do $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/producers/$$one.in -o tests/nightly/producers/$$one.lock; done
 	for one in 33 35 40 41 42 43; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/compatibility/spark$$one.in -o tests/nightly/compatibility/spark$$one.lock; done

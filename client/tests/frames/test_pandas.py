@@ -49,6 +49,7 @@ def test_lineage_is_what_the_statement_says(name: str, session: Kept, folder: Pa
     assert event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == len(frame)
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas 3.1
 def test_a_frame_that_is_changed_in_place(session: Kept, folder: Path, tmp_path: Path) -> None:
     o = pd.read_csv(folder / "orders.csv")
     o["double"] = o["amount"] * 2

@@ -97,13 +97,13 @@ def is_series(thing: Any) -> bool:
     return any(one.__name__ == "Series" for one in type(thing).__mro__)
 
 
+_GROUPS = ("pandas.core.groupby", "pandas.core.window", "pandas.core.resample")
+"""Where groups and windows are defined. Since pandas 3 their classes themselves say `pandas.api.typing`."""
+
+
 def is_tracked(thing: Any) -> bool:
     """Whether an object carries lineage: a frame, a series, a group, a window."""
-    return (
-        is_frame(thing)
-        or is_series(thing)
-        or type(thing).__module__.startswith(("pandas.core.groupby", "pandas.core.window", "pandas.core.resample"))
-    )
+    return is_frame(thing) or is_series(thing) or any(one.__module__.startswith(_GROUPS) for one in type(thing).__mro__)
 
 
 def value_of(lineage: FrameLineage) -> Column:

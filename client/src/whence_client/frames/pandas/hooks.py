@@ -51,7 +51,7 @@ class PandasCapture:
 
     name = "pandas"
     kind = ATTACH
-    versions = Versions("1.5.0", "2.3.3")
+    versions = Versions("1.5.0", "3.1.1")
 
     def check(self) -> Findings:
         """Whether pandas is there, and of a release that is known."""
