@@ -79,7 +79,7 @@ nightly-flink: .venv/ready-dev ## Compile plans of 22 statements with a real Fli
 nightly-kubeflow: .venv/ready-dev ## Run pipelines with a real kfp on its local runner (in an environment of its own), and compare what is read of them with what they say (four minutes)
 	@$(BIN)/python -m pytest tests/nightly/kubeflow/runs_read.py $(ARGS)
 
-nightly-releases: .venv/ready-dev ## Run the tests of the captures of DuckDB with the releases 1.2 to 1.5, and of pandas with 3.1 (four minutes; ARGS="-k duckdb12" for one)
+nightly-releases: .venv/ready-dev ## Run the tests of the captures of DuckDB with the releases 1.2 to 1.5, of pandas with 2.2 and 3.1, and of polars with 1.38 and 1.44 (seven minutes; ARGS="-k duckdb12" for one)
 	@$(BIN)/python -m pytest tests/nightly/frames/releases.py $(ARGS)
 
 nightly-stack: .venv/ready-dev ## Run the stack of `whence demo --stack` (Airflow, pandas, dbt, MLflow, Superset) and compare the lineage of its dashboard with its truth; run the incident of `whence demo --incident` (ten minutes)
@@ -198,7 +198,7 @@ lock: .venv/ready-dev ## Pin the newest versions again
 	for one in stack superset; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header src/whence/demo/stack/$$one.in -o src/whence/demo/stack/$$one.lock; done
 	for one in dagster prefect; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/orchestrators/$$one.in -o tests/nightly/orchestrators/$$one.lock; done
 	for one in great_expectations soda; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/quality/$$one.in -o tests/nightly/quality/$$one.lock; done
-	for one in ibis duckdb12 duckdb13 duckdb14 duckdb15 pandas31; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/frames/$$one.in -o tests/nightly/frames/$$one.lock; done
+	for one in ibis duckdb12 duckdb13 duckdb14 duckdb15 pandas22 pandas31 polars138 polars144; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/frames/$$one.in -o tests/nightly/frames/$$one.lock; done
 	for one in vendors presidio; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/tags/$$one.in -o tests/nightly/tags/$$one.lock; done
 	for one in airflow airflow_frames spark35 spark43; do $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/producers/$$one.in -o tests/nightly/producers/$$one.lock; done
 	for one in 33 35 40 41 42 43; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/compatibility/spark$$one.in -o tests/nightly/compatibility/spark$$one.lock; done

@@ -61,6 +61,20 @@ def describe(event: Any, separator: str = " ") -> str:
     return "\n".join([*lines, *([f"* <- {separator.join(rows)}"] if rows else [])])
 
 
+def is_announced(found: str, expected: str) -> bool:
+    """Whether what a release does not show is announced: each column has its sources, or a reason. A plan may have a
+    condition more, as that of a sum in SQL.
+    """
+    lines, due = ({one.partition(" <- ")[0]: one for one in text.splitlines()} for text in (found, expected))
+    has_reasons = any(" ! " in one for one in lines.values())
+    differing = [name for name in {**lines, **due} if _unconditioned(lines.get(name)) != _unconditioned(due.get(name))]
+    return all(has_reasons if name == "*" else " ! " in lines.get(name, "") for name in differing)
+
+
+def _unconditioned(line: str | None) -> str:
+    return re.sub(r",? [^ ]+:CONDITIONAL", "", line or "")
+
+
 def reasons_of(event: Any) -> dict[str, str]:
     """Why something is not known, by column."""
     evidence = event["outputs"][0]["facets"]["whence_columnEvidence"]

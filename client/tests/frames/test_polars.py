@@ -10,12 +10,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from client.tests.frames.sessions import Kept, capturing, describe, read_cases
+from client.tests.frames.sessions import Kept, capturing, describe, is_announced, read_cases
 
 from whence_client.frames.polars import capture
 from whence_client.frames.polars.hooks import PolarsCapture
 
 CASES = read_cases("polars.txt")
+IS_OLD = pl.__version__ < "2"
+"""Whether plans of the release show less, which is announced then: `make nightly-releases`."""
 
 
 @pytest.fixture
@@ -63,7 +65,8 @@ def test_lineage_is_what_the_statement_says(name: str, session: Kept, folder: Pa
     session.events.clear()
     frame.write_parquet(tmp_path / "out.parquet")
     (event,) = session.events
-    assert describe(event) == expected.strip()
+    found = describe(event)
+    assert found == expected.strip() or (IS_OLD and is_announced(found, expected))
     assert event["job"]["namespace"] == "dev"
     assert event["job"]["name"].endswith(".out")
     assert event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == frame.height
@@ -127,7 +130,8 @@ def test_a_filter_by_a_column_of_folders_decides_on_the_rows(
     parts.filter(condition).select("id").sink_parquet(tmp_path / "out.parquet")
     (event,) = session.events
     rows = " ".join(f"parts.{name}:FILTER" for name in deciding)
-    assert describe(event) == f"id <- parts.id\n* <- {rows}"
+    found = describe(event)
+    assert found == (expected := f"id <- parts.id\n* <- {rows}") or (IS_OLD and is_announced(found, expected))
 
 
 def test_frames_that_are_gone_lend_nobody_their_lineage(session: Kept, folder: Path, tmp_path: Path) -> None:

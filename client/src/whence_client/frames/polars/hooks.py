@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
@@ -44,7 +44,7 @@ class PolarsCapture:
 
     name = "polars"
     kind = ATTACH
-    versions = Versions("1.30.0", "2.1.0")
+    versions = Versions("1.38.1", "2.1.0")
 
     def check(self) -> Findings:
         """Whether polars is there, and of a release that is known."""
@@ -100,6 +100,8 @@ class _Hooks:
             for name, rule in rules.items():
                 if hasattr(owner, name):
                     self._hook_eager(owner, name, rule, changes=rules is eager.CHANGES)
+        for owner in _iterators_of_groups():
+            observe(owner, "__next__", self._on_group)
         observe(polars, "collect_all", self._on_collect_all)
         for name in _COLLECTORS:
             if hasattr(polars.LazyFrame, name):
@@ -263,9 +265,16 @@ class _Hooks:
         if source is not None and isinstance(result, self._polars.DataFrame):
             known = {name: source.columns[name] for name in result.columns if name in source.columns}
             if len(known) == len(result.columns):
-                chosen = [self._known(one) for one in args[1:] if isinstance(one, self._polars.Series)]
+                given = (one for each in args[1:] for one in (each if isinstance(each, tuple) else (each,)))
+                chosen = [self._known(one) for one in given if isinstance(one, self._polars.Series)]
                 rows = rows_by((column for one in chosen for column in one.columns.values()), FILTER)
                 self._remember(result, replace(source, columns=known).with_rows(rows | join_rows(chosen)))
+
+    def _on_group(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A part of a frame: a group, whose rows the keys decide on."""
+        groups = args[0]
+        source = self._known(groups._df if hasattr(groups, "_df") else groups.df)
+        self._remember(result[1], source.with_rows(self._known(groups._group_indices).rows))
 
     def _on_collect(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A lazy frame was run."""
@@ -323,6 +332,16 @@ class _Hooks:
         write = describe_write(self._capture.name, name_file(path), schema.items(), lineage, rows)
         for event in self._capture.translate(write, self._session.naming()):
             self._session.emit(event, capture=self._capture.name)
+
+
+def _iterators_of_groups() -> Iterator[Any]:
+    """The classes that give the groups of a frame one after the other. Before polars 2 those of the groups do."""
+    from polars.dataframe import group_by
+
+    for name in ("GroupBy", "RollingGroupBy", "DynamicGroupBy"):
+        found = getattr(group_by, f"{name}Iter", None) or getattr(group_by, name, None)
+        if hasattr(found, "__next__"):
+            yield found
 
 
 def _dataset(named: EventDataset) -> Dataset:
