@@ -48,7 +48,7 @@ class Named:
 
 
 class Catalog:
-    """The databases of a connection, statement through another cursor: the job's own results stay as they are."""
+    """The databases of a connection, asked through another cursor: the job's own results stay as they are."""
 
     def __init__(self, connection: Any, naming: Naming, job: str) -> None:
         self._connection, self._cursor = connection, connection.cursor()

@@ -1,10 +1,11 @@
 """Random databases in DuckDB: for TPC-DS, and for statements that Spark cannot execute without a table format."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from random import Random
+from types import ModuleType
 
 import duckdb
 
@@ -48,24 +49,8 @@ class DuckDBEngine:
         name = statement.removeprefix("query ")
         if statement.startswith(TPCH):
             made = list(_useful((_tpch(seed, versions) for seed in range(TRIED)), versions[0]))
-        elif statement.startswith(SUBSCRIPTIONS):
-            made = list(_useful((_subscriptions(seed, versions) for seed in range(TRIED)), versions[0]))
-        elif statement.startswith(CARE):
-            made = list(_useful((_care(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
-        elif statement.startswith(LOGISTICS):
-            made = list(_useful((_logistics(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
-        elif statement.startswith(GRID):
-            made = list(_useful((_grid(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
-        elif statement.startswith(MARKET):
-            made = list(_useful((_market(seed, versions) for seed in range(TRIED)), versions[0], MORE_WITH_ROWS))
-        elif statement.startswith(INSURANCE):
-            made = list(
-                _useful((_insurance(seed, versions) for seed in range(TRIED)), versions[0], INSURANCE_WITH_ROWS)
-            )
-        elif statement.startswith(CAMPUS):
-            made = list(_useful((_campus(seed, versions) for seed in range(TRIED)), versions[0], MOST_WITH_ROWS))
-        elif statement.startswith(RESORT):
-            made = list(_useful((_resort(seed, versions) for seed in range(TRIED)), versions[0], MOST_WITH_ROWS))
+        elif estate := next((one for start, one in _ESTATES.items() if statement.startswith(start)), None):
+            made = list(_useful((estate.database(seed, versions) for seed in range(TRIED)), versions[0], estate.rows))
         elif statement != name:
             made = list(_useful((_tpcds(name, seed, versions) for seed in range(TRIED)), versions[0]))
         else:
@@ -150,73 +135,34 @@ def _shop(seed: int, statement: str) -> DuckDBDatabase:
     return DuckDBDatabase(connection, shop.target_of(statement) or "", ("customers",))
 
 
-def _subscriptions(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
-    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
-    connection.execute("SET timezone = 'UTC'")
-    for sql in subscriptions.scripts(seed, versions):
-        connection.execute(sql)
-    tables = tuple(subscriptions.tables_of("\n".join(versions)))
-    return DuckDBDatabase(connection, subscriptions.target_of(versions[0]), tables)
+@dataclass(frozen=True)
+class _Estate:
+    """An estate whose tables are made from the versions of a statement: how many databases with rows to have, and
+    whether its tables have quoted names.
+    """
+
+    module: ModuleType
+    rows: int
+    is_quoted: bool = True
+
+    def database(self, seed: int, versions: Sequence[str]) -> DuckDBDatabase:
+        connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
+        connection.execute("SET timezone = 'UTC'")
+        for sql in self.module.scripts(seed, versions):
+            connection.execute(sql)
+        names = self.module.tables_of("\n".join(versions))
+        tables = tuple(map(market.quoted, names) if self.is_quoted else names)
+        return DuckDBDatabase(connection, self.module.target_of(versions[0]), tables)
 
 
-def _care(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
-    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
-    connection.execute("SET timezone = 'UTC'")
-    for sql in care.scripts(seed, versions):
-        connection.execute(sql)
-    tables = tuple(care.tables_of("\n".join(versions)))
-    return DuckDBDatabase(connection, care.target_of(versions[0]), tables)
-
-
-def _logistics(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
-    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
-    connection.execute("SET timezone = 'UTC'")
-    for sql in logistics.scripts(seed, versions):
-        connection.execute(sql)
-    tables = tuple(f'"{table}"' for table in logistics.tables_of("\n".join(versions)))
-    return DuckDBDatabase(connection, logistics.target_of(versions[0]), tables)
-
-
-def _grid(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
-    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
-    connection.execute("SET timezone = 'UTC'")
-    for sql in grid.scripts(seed, versions):
-        connection.execute(sql)
-    tables = tuple(f'"{table}"' for table in grid.tables_of("\n".join(versions)))
-    return DuckDBDatabase(connection, grid.target_of(versions[0]), tables)
-
-
-def _insurance(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
-    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
-    connection.execute("SET timezone = 'UTC'")
-    for sql in insurance.scripts(seed, versions):
-        connection.execute(sql)
-    tables = tuple(f'"{table}"' for table in insurance.tables_of("\n".join(versions)))
-    return DuckDBDatabase(connection, insurance.target_of(versions[0]), tables)
-
-
-def _campus(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
-    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
-    connection.execute("SET timezone = 'UTC'")
-    for sql in campus.scripts(seed, versions):
-        connection.execute(sql)
-    tables = tuple(map(market.quoted, campus.tables_of("\n".join(versions))))
-    return DuckDBDatabase(connection, campus.target_of(versions[0]), tables)
-
-
-def _resort(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
-    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
-    connection.execute("SET timezone = 'UTC'")
-    for sql in resort.scripts(seed, versions):
-        connection.execute(sql)
-    tables = tuple(map(market.quoted, resort.tables_of("\n".join(versions))))
-    return DuckDBDatabase(connection, resort.target_of(versions[0]), tables)
-
-
-def _market(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
-    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
-    connection.execute("SET timezone = 'UTC'")
-    for sql in market.scripts(seed, versions):
-        connection.execute(sql)
-    tables = tuple(map(market.quoted, market.tables_of("\n".join(versions))))
-    return DuckDBDatabase(connection, market.target_of(versions[0]), tables)
+_ESTATES: Mapping[str, _Estate] = {
+    SUBSCRIPTIONS: _Estate(subscriptions, WITH_ROWS, is_quoted=False),
+    CARE: _Estate(care, MORE_WITH_ROWS, is_quoted=False),
+    LOGISTICS: _Estate(logistics, MORE_WITH_ROWS),
+    GRID: _Estate(grid, MORE_WITH_ROWS),
+    MARKET: _Estate(market, MORE_WITH_ROWS),
+    INSURANCE: _Estate(insurance, INSURANCE_WITH_ROWS),
+    CAMPUS: _Estate(campus, MOST_WITH_ROWS),
+    RESORT: _Estate(resort, MOST_WITH_ROWS),
+}
+"""By the beginning of a statement's name."""

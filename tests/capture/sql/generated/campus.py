@@ -1,14 +1,14 @@
 """Random databases of a university: students, courses, grades, fees, portal, library; some keys are declared."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from random import Random
 
 from capture.sql.generated.logistics import target_of
 from capture.sql.generated.market import quoted
 
-__all__ = ("KEYS", "TABLES", "TARGETS", "scripts", "tables_of", "target_of")
+__all__ = ("KEYS", "TABLES", "TARGETS", "is_read", "made_table", "scripts", "tables_of", "target_of")
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     "students": {
@@ -247,20 +247,25 @@ def scripts(seed: int, versions: Sequence[str]) -> Iterator[str]:
     text, random = "\n".join(versions), Random(f"campus:{seed}")
     pools, nulls = _pools(text, random), random.choice((0.0, 0.05, 0.1, 0.2, 0.3))
     for table, columns in tables_of(text).items():
-        key = f", PRIMARY KEY ({KEYS[table]})" if table in KEYS else ""
-        typed = ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
-        values = ", ".join(f"({', '.join(row)})" for row in _rows(random, pools, nulls, table))
-        yield f"CREATE TABLE {quoted(table)} ({typed}{key})"
-        yield f"INSERT INTO {quoted(table)} VALUES {values}"
+        yield from made_table(table, columns, KEYS.get(table, ""), _rows(random, pools, nulls, table))
+
+
+def made_table(table: str, columns: Mapping[str, str], key: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The statements that create a table with columns of these types and a primary key, and fill it with rows."""
+    typed = ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
+    values = ", ".join(f"({', '.join(row)})" for row in rows)
+    yield f"CREATE TABLE {quoted(table)} ({typed}{f', PRIMARY KEY ({key})' if key else ''})"
+    yield f"INSERT INTO {quoted(table)} VALUES {values}"
 
 
 def tables_of(text: str) -> dict[str, Mapping[str, str]]:
     """The tables that a text names after FROM, JOIN or a comma, with their columns and types."""
-    return {
-        table: columns
-        for table, columns in TABLES.items()
-        if re.search(rf'(?i)(?:\bFROM|\bJOIN|,)\s+"?{re.escape(table)}\b', text)
-    }
+    return {table: columns for table, columns in TABLES.items() if is_read(table, text)}
+
+
+def is_read(table: str, text: str) -> bool:
+    """Whether a text names a table after FROM, JOIN or a comma."""
+    return re.search(rf'(?i)(?:\bFROM|\bJOIN|,)\s+"?{re.escape(table)}\b', text) is not None
 
 
 def _rows(random: Random, pools: Mapping[str, Sequence[str]], nulls: float, table: str) -> Iterator[list[str]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 
+from capture.sql.generated.campus import is_read, made_table
 from capture.sql.generated.logistics import target_of
 from capture.sql.generated.market import quoted
 
@@ -173,20 +174,13 @@ def scripts(seed: int, versions: Sequence[str]) -> Iterator[str]:
     text, random = "\n".join(versions), Random(f"resort:{seed}")
     pools, nulls = _pools(text, random), random.choice((0.0, 0.05, 0.1, 0.2, 0.3))
     for table, columns in tables_of(text).items():
-        key = f", PRIMARY KEY ({', '.join(map(quoted, KEYS[table]))})" if table in KEYS else ""
-        typed = ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
-        values = ", ".join(f"({', '.join(row)})" for row in _rows(random, pools, nulls, table))
-        yield f"CREATE TABLE {quoted(table)} ({typed}{key})"
-        yield f"INSERT INTO {quoted(table)} VALUES {values}"
+        key = ", ".join(map(quoted, KEYS.get(table, ())))
+        yield from made_table(table, columns, key, _rows(random, pools, nulls, table))
 
 
 def tables_of(text: str) -> dict[str, Mapping[str, str]]:
     """The tables that a text names after FROM, JOIN or a comma, with their columns and types."""
-    return {
-        table: columns
-        for table, columns in TABLES.items()
-        if re.search(rf'(?i)(?:\bFROM|\bJOIN|,)\s+"?{re.escape(table)}\b', text)
-    }
+    return {table: columns for table, columns in TABLES.items() if is_read(table, text)}
 
 
 def _rows(random: Random, pools: Mapping[str, Sequence[str]], nulls: float, table: str) -> Iterator[list[str]]:
