@@ -70,7 +70,7 @@ class Outbox:
         """Wait until everything is sent, at most so long. True if it is.
 
         A serverless function calls it before it returns: a frozen process sends nothing. With `stall` it gives up at a
-        failure, or after so many seconds without an answer.
+        failure, or after `stall` seconds without a response.
         """
         try:
             return self._sender is None or self._sender.drain(seconds, stall=seconds if stall is None else stall)

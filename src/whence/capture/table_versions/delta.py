@@ -40,7 +40,7 @@ _ROWS = (
 
 def read_versions(uri: str, table: Dataset, after: Any) -> Iterator[tuple[TableVersion, list[Any]]]:
     """The versions of a table after a cursor, in their order, each with the cursor behind it: the id of the table and
-    the number. A table that was deleted and made anew has another id, and begins at its first version. Raises
+    the number. A table that was dropped and recreated has another id, and is read from its first version. Raises
     SourceError.
     """
     try:

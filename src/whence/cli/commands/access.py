@@ -56,7 +56,7 @@ def _scope(text: str) -> Action:
 
 
 def _url(data: Path | None, store: str | None, security: str | None) -> str:
-    """The security database of a command, which says so if WHENCE_URL names a server: that server is not asked."""
+    """The URL of the security database. Prints a notice if WHENCE_URL is set, which these commands do not use."""
     database = security_db(store_url(data_directory(data), store), security)
     if server := os.environ.get(URL):
         from whence.cli.administration.access.keys import note_database

@@ -51,7 +51,7 @@ class WrappedWrites:
         return is_latest or last.leaves == this.leaves
 
     def _find_written(self, query: Query) -> Dataset | None:
-        """What a command wrote. A table without a database is that which was written just before, of the same rows."""
+        """The output of a command. A table without a database is the last one written with the same rows."""
         target = query.target
         if target is None or not target.is_unqualified:
             return target.dataset if target else None
