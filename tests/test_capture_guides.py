@@ -46,7 +46,10 @@ TIMED = (
     "poll-kafka-connect",
     "poll-metabase",
     "poll-snowflake",
+    "read-flink",
+    "read-kubeflow",
     "read-tableau",
+    "spark",
     "sql-log",
 )
 """Guides that were tried with a clock."""
@@ -133,7 +136,7 @@ def test_a_guide_prints_what_it_shows(
 
 
 @pytest.mark.parametrize(
-    "name", ["capture-frames", "capture-duckdb", "capture-pyarrow", "capture-sklearn", "capture-python"]
+    "name", ["capture-frames", "capture-duckdb", "capture-pyarrow", "capture-sklearn", "capture-python", "spark"]
 )
 def test_a_program_of_a_guide_has_the_lineage_that_it_shows(
     name: str, collector: Collector, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -162,4 +165,4 @@ def test_a_guide_says_how_long_it_takes_and_how_to_see_the_result(name: str) -> 
     text = page(f"docs/how-to/{name}.md")
     assert re.search(r"\bIt takes (?:about )?(?:a|\w+) minutes?\b", text)
     assert re.search(r"^(?:\$ )?whence (?:upstream|downstream|checks) ", text, re.MULTILINE)
-    assert re.search(r"^(?:\d+-\d+-\S+  held|│ .+ · )", text, re.MULTILINE)
+    assert re.search(r"^(?:\d+-\d+-\S+  held|│ .+ · |   └─ .+ · run )", text, re.MULTILINE)

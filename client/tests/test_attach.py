@@ -62,6 +62,41 @@ def test_a_listener_in_the_cache_needs_no_network(caplog: pytest.LogCaptureFixtu
     assert caplog.messages == []
 
 
+@pytest.mark.usefixtures("cached", "away")
+def test_the_listener_takes_from_the_environment_what_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = "01941f29-7c00-7abc-8def-000000000001"
+    monkeypatch.setenv("WHENCE_API_KEY", "of the environment")
+    monkeypatch.setenv("OPENLINEAGE_PARENT_ID", f"shop/nightly/{run}")
+    options = attached(Builder())._options
+    assert options["spark.openlineage.transport.url"] == "http://c"
+    assert options["spark.openlineage.transport.auth.apiKey"] == "of the environment"
+    assert options["spark.openlineage.parentRunId"] == run
+    monkeypatch.setenv("OPENLINEAGE_URL", "http://d")
+    monkeypatch.setenv("OPENLINEAGE_NAMESPACE", "shop")
+    builder: Any = Builder()
+    options = attach(builder, jar=True)._options
+    assert (options["spark.openlineage.transport.url"], options["spark.openlineage.namespace"]) == ("http://d", "shop")
+
+
+@pytest.mark.usefixtures("cached", "away")
+def test_the_listener_writes_a_file_and_not_the_console(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    options = attached(Builder(), events_file="/tmp/events.jsonl")._options
+    assert options["spark.openlineage.transport.type"] == "file"
+    assert options["spark.openlineage.transport.location"] == "/tmp/events.jsonl"
+    builder: Any = Builder()
+    monkeypatch.setenv("OPENLINEAGE_DISABLED", "true")
+    assert attach(builder, jar=True) is builder
+    assert caplog.messages == []
+    monkeypatch.delenv("OPENLINEAGE_DISABLED")
+    monkeypatch.setenv("WHENCE_TRANSPORT", "console")
+    assert attach(builder, jar=True) is builder
+    assert caplog.messages == [
+        "no lineage is captured: the listener sends events to a collector or into a file, and not to the console"
+    ]
+
+
 @pytest.mark.usefixtures("away")
 def test_a_listener_that_cannot_be_fetched_would_end_spark(caplog: pytest.LogCaptureFixture) -> None:
     builder = Builder({"spark.app.name": "mine"})

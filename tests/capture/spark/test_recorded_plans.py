@@ -31,3 +31,16 @@ def verdicts(request: pytest.FixtureRequest) -> "dict[str, Verdict]":
 def test_every_statement_has_the_lineage_of_its_text(verdicts: "dict[str, Verdict]") -> None:
     assert {name: one.differences for name, one in verdicts.items() if one.differences} == {}
     assert sum(one.right for one in verdicts.values()) >= 143
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_pivoting_column_decides_the_pivoted_columns_and_no_rows(release: str) -> None:
+    events = replay(read_records(PLANS / f"{release}.jsonl.gz"))
+    outputs = [output for event in events for output in event["outputs"] if output["name"].endswith("/s17")]
+    facet = outputs[-1]["facets"]["columnLineage"]
+    assert [one["field"] for one in facet["dataset"]] == ["customer_id"]
+    conditions = {
+        name: [one["field"] for one in column["inputFields"] if one["transformations"][0]["type"] == "INDIRECT"]
+        for name, column in facet["fields"].items()
+    }
+    assert conditions == {"customer_id": [], "paid": ["status"], "open": ["status"]}

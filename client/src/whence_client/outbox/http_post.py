@@ -15,6 +15,9 @@ _COMPRESSED_BYTES = 16_384
 class HttpPost:
     """Posts bodies to the endpoint of the settings. It never raises; a failure is a reply of status 0.
 
+    A collector closes a connection over which nothing came for a while: then the body is sent once more, over a new
+    one. An event that arrives twice counts once.
+
     No proxy is used: a collector is near its jobs, and a proxy's variables are meant for others.
     """
 
@@ -26,7 +29,13 @@ class HttpPost:
         import http.client  # half of the time that the import of this package would take
 
         try:
-            return self._post(suffix, body)
+            if self._connection is None:
+                return self._post(suffix, body)
+            try:
+                return self._post(suffix, body)
+            except ConnectionError:
+                self.close()
+                return self._post(suffix, body)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
             return Reply(0, reason=f"{type(error).__name__}: {error}")

@@ -70,6 +70,18 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     )
 
 
+def given_settings(url: str = "", namespace: str = "", api_key: str | None = None, events_file: str = "") -> Settings:
+    """The settings of a call, else of the environment. A file that is given gets the events."""
+    settings = read_settings()
+    if url:
+        settings = replace(settings, url=url, transport=HTTP)
+    if events_file:
+        settings = replace(settings, transport=FILE, path=events_file)
+    if api_key:
+        settings = replace(settings, api_key=api_key)
+    return replace(settings, namespace=namespace) if namespace else settings
+
+
 def outbox_folder(environment: Mapping[str, str] | None = None) -> str:
     """The folder of unsent events, in the platform's place for caches."""
     env = os.environ if environment is None else environment

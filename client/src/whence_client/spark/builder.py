@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from whence_client.captures.session import process_session
+from whence_client.process.settings import FILE, HTTP, OFF, Settings, given_settings
 from whence_client.spark.installation import can_load, has_listener, is_remote, running_jvm, spark_version
 from whence_client.spark.listener import (
     LISTENER_CLASS,
@@ -51,7 +53,9 @@ def attach(
     """
     try:
         if jar:
-            return _attach_jar(builder, url, namespace, api_key, app_name, parent, application_run_id)
+            settings = given_settings(url, namespace, api_key, events_file)
+            around = parent or process_session().parent()
+            return _attach_jar(builder, settings, app_name, around, application_run_id)
         from whence_client.spark.capture.attaching import attach_python
 
         return attach_python(builder, url, namespace, api_key, app_name, parent, application_run_id, events_file)
@@ -62,24 +66,25 @@ def attach(
 
 def _attach_jar(
     builder: SparkSession.Builder,
-    url: str,
-    namespace: str,
-    api_key: str | None,
+    settings: Settings,
     app_name: str | None,
     parent: Parent | None,
     application_run_id: str | None,
 ) -> SparkSession.Builder:
     present: Mapping[str, str] = dict(getattr(builder, "_options", {}))
-    if obstacle := _obstacle(present):
+    if settings.transport == OFF:
+        return builder
+    if obstacle := _obstacle_of(settings) or _obstacle(present):
         _log.warning("no lineage is captured: %s", obstacle)
         return builder
     lines = conf(
-        url=url,
-        namespace=namespace,
-        api_key=api_key,
+        url=settings.url,
+        namespace=settings.namespace,
+        api_key=settings.api_key,
         app_name=app_name,
         parent=parent,
         application_run_id=application_run_id,
+        events_file=settings.path if settings.transport == FILE else "",
     )
     return _configured(builder, present, lines)
 
@@ -92,6 +97,13 @@ def _configured(
             continue
         builder = builder.config(key, _joined(present.get(key), value, _LISTS[key]) if key in _LISTS else value)
     return builder
+
+
+def _obstacle_of(settings: Settings) -> str:
+    """Why the listener cannot send events where the settings say; empty if it can."""
+    if settings.transport in (HTTP, FILE):
+        return ""
+    return "the listener sends events to a collector or into a file, and not to the console"
 
 
 def _obstacle(options: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ ENDPOINT = "/api/v1/lineage"
 
 PACKAGES = "spark.jars.packages"
 JVM_OPTIONS = "spark.driver.defaultJavaOptions"
+_TRANSPORT = "spark.openlineage.transport"
 
 # Off: facets that cost a job much and contain no lineage. Everything else from the listener is kept.
 _QUIET_FACETS = ("debug", "spark.logicalPlan", "spark_unknown")
@@ -33,13 +34,15 @@ def conf(
     application_run_id: str | None = None,
     rdd_events: bool = False,
     scala: str | None = None,
+    events_file: str = "",
 ) -> dict[str, str]:
     """The Spark properties that do what `attach` does.
 
     `url` is the collector's base address. `app_name` renames the application in events only. `application_run_id` fixes
     the run id of the application (UUID). `rdd_events` also reports jobs outside of Spark SQL; off, because Spark SQL
     itself starts such jobs (file footers, model training) and the listener never completes those. `scala` is the Scala
-    version of the Spark that will run ("2.12", "2.13"); that of the installed one if not given.
+    version of the Spark that will run ("2.12", "2.13"); that of the installed one if not given. `events_file` is a file
+    that gets the events instead of the collector, one JSON document a line.
     """
     return {
         PACKAGES: listener_package(scala),
@@ -50,7 +53,7 @@ def conf(
         "spark.openlineage.columnLineage.datasetLineageEnabled": "true",
         "spark.openlineage.filter.rddEventsDisabled": str(not rdd_events).lower(),
         **{f"spark.openlineage.facets.{facet}.disabled": "true" for facet in _QUIET_FACETS},
-        **_transport(url, api_key),
+        **(_file(events_file) if events_file else _collector(url, api_key)),
         **_circuit_breaker(),
         **({"spark.openlineage.appName": app_name} if app_name else {}),
         **({"spark.openlineage.applicationRunId": application_run_id} if application_run_id else {}),
@@ -63,8 +66,12 @@ def properties_file(lines: Mapping[str, str]) -> str:
     return "".join(f"{key} {value}\n" for key, value in lines.items())
 
 
-def _transport(url: str, api_key: str | None) -> dict[str, str]:
-    prefix = "spark.openlineage.transport"
+def _file(path: str) -> dict[str, str]:
+    return {f"{_TRANSPORT}.type": "file", f"{_TRANSPORT}.location": path}
+
+
+def _collector(url: str, api_key: str | None) -> dict[str, str]:
+    prefix = _TRANSPORT
     lines = {
         f"{prefix}.type": "http",
         f"{prefix}.url": url.rstrip("/"),

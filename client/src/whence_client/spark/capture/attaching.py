@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from whence_client.captures.session import Session
 from whence_client.outbox import Outbox
-from whence_client.process.settings import FILE, HTTP, Settings, read_settings
+from whence_client.process.settings import given_settings
 from whence_client.spark.capture.capture import NAME, Names
 from whence_client.spark.capture.listener import install
 from whence_client.spark.connect.hooks import install_remote
@@ -33,7 +32,7 @@ def attach_python(
     events_file: str,
 ) -> Any:
     """Put the capture on a session, or on the sessions that a builder will make. Returns the argument."""
-    session = Session(Outbox(_settings(url, namespace, api_key, events_file)))
+    session = Session(Outbox(given_settings(url, namespace, api_key, events_file)))
 
     def start(spark: Any) -> None:
         around = parent or session.parent()
@@ -86,17 +85,6 @@ def _wrap_builder(builder: Any, start: Any) -> None:
         return spark
 
     builder.getOrCreate = MethodType(get_or_create, builder)
-
-
-def _settings(url: str, namespace: str, api_key: str | None, events_file: str) -> Settings:
-    settings = read_settings()
-    if url:
-        settings = replace(settings, url=url, transport=HTTP)
-    if events_file:
-        settings = replace(settings, transport=FILE, path=events_file)
-    if api_key:
-        settings = replace(settings, api_key=api_key)
-    return replace(settings, namespace=namespace) if namespace else settings
 
 
 def _is_remote_session(target: Any) -> bool:

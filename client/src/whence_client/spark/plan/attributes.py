@@ -40,12 +40,14 @@ class Relation:
     """The output of an operator: its attributes, the columns in scope, and what chose, grouped or ordered its rows.
 
     `window_order` is what windows sorted the rows by: nobody asked for it, but a limit takes the first rows of it.
+    `ungrouped` is what chose the rows before an aggregation grouped them; None of other operators.
     """
 
     output: tuple[Attribute, ...]
     columns: Mapping[int, Column]
     influences: Rows = NO_ROWS
     window_order: Rows = NO_ROWS
+    ungrouped: Rows | None = None
 
     def column(self, index: int) -> Column:
         """The column at a position."""

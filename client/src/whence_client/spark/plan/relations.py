@@ -150,7 +150,21 @@ def _aggregate(node: Node, children: list[Relation], context: Context, outer: Ma
     scope = _scope(children, context, outer)
     named = list(_named(node["aggregateExpressions"], scope))
     keys = chosen_by(read_expressions(node["groupingExpressions"], scope), GROUP_BY)
-    return Relation(tuple(one for one, _ in named), {one.id: column for one, column in named}, rows_of(children) | keys)
+    rows = _rows_to_group(node, children)
+    columns = {one.id: column for one, column in named}
+    return Relation(tuple(one for one, _ in named), columns, rows | keys, ungrouped=rows)
+
+
+def _rows_to_group(node: Node, children: list[Relation]) -> Rows:
+    """What chose the rows that an aggregation groups.
+
+    A pivot groups twice: by its keys and the pivoting column, then by its keys. That column chooses no rows.
+    """
+    before = children[0].ungrouped
+    nodes = (one for tree in trees_in(node["aggregateExpressions"]) for one in tree)
+    if before is not None and any(kind(one) == "PivotFirst" for one in nodes):
+        return before
+    return rows_of(children)
 
 
 def _window(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
