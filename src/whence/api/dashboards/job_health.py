@@ -56,36 +56,38 @@ class TroubledJob:
         return -sum(self.downstream), str(self.entry.name), self.trouble
 
 
-def router(engine: Engine, log: Log, clock: Clock) -> APIRouter:
-    """`/api/v2/troubles`."""
-    routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
-    counted = CachedCount(partial(_troubled, engine, clock))
+routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
 
-    @routes.get("/troubles", responses=answered_with(Troubles))
-    def troubles(
-        viewer: Asker,
-        request: Request,
-        trouble: Literal["failing", "late"] | None = None,
-        limit: PageLimit = 20,
-        cursor: Cursor = "",
-    ) -> Response:
-        """List the jobs that fail or are late, those with the most downstream nodes first.
 
-        Failing: a run failed within 30 days, and none completed since. Late: the job ran at least four times over two
-        days or more within 14 days, without a pause longer than three average ones, and its current pause is more than
-        1.25 times its longest. Runs within a run that reports events do not count. `hidden`: the number of jobs that
-        the caller may not see.
-        """
-        every = counted.get()
-        seen = [one for one in every if viewer.can_see(one.entry.name)]
-        wanted = [one for one in seen if trouble in (None, one.trouble)]
-        shown, page = cut(after(wanted, window(limit, cursor, (int, str, str)), _key), limit, _key)
-        with snapshot(request.app.state.engine) as connection:
-            jobs = _documents(connection, log, viewer, shown)
-        counts = {name: sum(one.trouble == name for one in seen) for name in ("failing", "late")}
-        return answer({"data": {"jobs": jobs, **counts, "hidden": len(every) - len(seen)}, "page": page})
+@routes.get("/troubles", responses=answered_with(Troubles))
+def troubles(
+    viewer: Asker,
+    request: Request,
+    trouble: Literal["failing", "late"] | None = None,
+    limit: PageLimit = 20,
+    cursor: Cursor = "",
+) -> Response:
+    """List the jobs that fail or are late, those with the most downstream nodes first.
 
-    return routes
+    Failing: a run failed within 30 days, and none completed since. Late: the job ran at least four times over two
+    days or more within 14 days, without a pause longer than three average ones, and its current pause is more than
+    1.25 times its longest. Runs within a run that reports events do not count. `hidden`: the number of jobs that
+    the caller may not see.
+    """
+    counted: CachedCount[Sequence[TroubledJob]] = request.app.state.troubled_jobs
+    every = counted.get()
+    seen = [one for one in every if viewer.can_see(one.entry.name)]
+    wanted = [one for one in seen if trouble in (None, one.trouble)]
+    shown, page = cut(after(wanted, window(limit, cursor, (int, str, str)), _key), limit, _key)
+    with snapshot(request.app.state.engine) as connection:
+        jobs = _documents(connection, request.app.state.log, viewer, shown)
+    counts = {name: sum(one.trouble == name for one in seen) for name in ("failing", "late")}
+    return answer({"data": {"jobs": jobs, **counts, "hidden": len(every) - len(seen)}, "page": page})
+
+
+def cached_troubles(engine: Engine, clock: Clock) -> CachedCount[Sequence[TroubledJob]]:
+    """The troubled jobs of all namespaces; visibility is checked later."""
+    return CachedCount(partial(_troubled, engine, clock))
 
 
 def _key(one: TroubledJob) -> tuple[str | int, ...]:

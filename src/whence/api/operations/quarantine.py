@@ -42,67 +42,61 @@ class Mended(BaseModel):
 
 _AS_IT_IS = Mended()
 
-
-def reads(log: Log) -> APIRouter:
-    """Routes to read the quarantine. A body may contain any name, so they require access to everything."""
-    routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
-
-    @routes.get("/quarantine", responses=answered_with(Quarantine))
-    def list_refused(
-        viewer: Asker, request: Request, reason: Class = None, limit: PageLimit = 50, cursor: Cursor = ""
-    ) -> Response:
-        """List quarantined bodies with their reason, latest first."""
-        _check(viewer)
-        wanted = window(limit, cursor, (int,))
-        with snapshot(request.app.state.engine) as connection:
-            found = []
-            for row in _rows(connection, int(wanted.after[0]) if wanted.after else None):
-                if reason in (None, classify_refusal(row[1])):
-                    found.append(row)
-                if len(found) >= wanted.limit:
-                    break
-        shown, page = cut(found, limit, lambda row: (row[0],))
-        records = log.read_records([Position.from_int(at) for at, _ in shown])
-        rows = [_refused(at, why, record) for (at, why), record in zip(shown, records, strict=True)]
-        return answer({"data": rows, "page": page})
-
-    @routes.get("/quarantine/{position}", responses=answered_with(OneBody))
-    def get_refused(viewer: Asker, request: Request, position: Place) -> Response:
-        """Show one quarantined body, secrets masked."""
-        _check(viewer)
-        record = _record(log, request, position)
-        shown = record.payload[:MOST_SHOWN].decode("utf-8", "replace")
-        why = f"{record.pointer}: {record.reason}" if record.pointer else record.reason
-        document = _refused(record.position.as_int, why, record)
-        cut = len(record.payload) > MOST_SHOWN
-        body: Body = {**document, "pointer": record.pointer, "body": shown, "cut": cut}
-        return answer({"data": body, "page": None})
-
-    return routes
+reads = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+"""Routes to read the quarantine. A body may contain any name, so they require access to everything."""
+writes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+"""The route to replay a body."""
 
 
-def writes(log: Log, collector: Collector) -> APIRouter:
-    """The route to replay a body."""
-    routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+@reads.get("/quarantine", responses=answered_with(Quarantine))
+def list_refused(
+    viewer: Asker, request: Request, reason: Class = None, limit: PageLimit = 50, cursor: Cursor = ""
+) -> Response:
+    """List quarantined bodies with their reason, latest first."""
+    _check(viewer)
+    wanted = window(limit, cursor, (int,))
+    with snapshot(request.app.state.engine) as connection:
+        found = []
+        for row in _rows(connection, int(wanted.after[0]) if wanted.after else None):
+            if reason in (None, classify_refusal(row[1])):
+                found.append(row)
+            if len(found) >= wanted.limit:
+                break
+    shown, page = cut(found, limit, lambda row: (row[0],))
+    log: Log = request.app.state.log
+    records = log.read_records([Position.from_int(at) for at, _ in shown])
+    rows = [_refused(at, why, record) for (at, why), record in zip(shown, records, strict=True)]
+    return answer({"data": rows, "page": page})
 
-    @routes.post("/quarantine/{position}/replay", responses=answered_with(Replayed))
-    async def replay(viewer: Asker, request: Request, position: Place, mended: Mended = _AS_IT_IS) -> Response:
-        """Replay a quarantined body, or its corrected form. If it is still invalid, the answer has the reason (422).
 
-        The rejected body stays in quarantine, since the log is append-only.
-        """
-        _check(viewer)
-        authority = authority_of(viewer)
-        body, (action, namespace) = await asyncio.to_thread(
-            lambda: _mended(_record(log, request, position), mended, authority)
-        )
-        if not viewer.is_allowed(action, namespace):
-            raise AccessError(f"{viewer.name} may not {action} in {namespace}", 403)
-        (taken,) = await collector.take([body], authority)
-        wrote(request, namespace, 1)
-        return answer({"data": {"position": str(taken)}, "page": None})
+@reads.get("/quarantine/{position}", responses=answered_with(OneBody))
+def get_refused(viewer: Asker, request: Request, position: Place) -> Response:
+    """Show one quarantined body, secrets masked."""
+    _check(viewer)
+    record = _record(request, position)
+    shown = record.payload[:MOST_SHOWN].decode("utf-8", "replace")
+    why = f"{record.pointer}: {record.reason}" if record.pointer else record.reason
+    document = _refused(record.position.as_int, why, record)
+    cut = len(record.payload) > MOST_SHOWN
+    body: Body = {**document, "pointer": record.pointer, "body": shown, "cut": cut}
+    return answer({"data": body, "page": None})
 
-    return routes
+
+@writes.post("/quarantine/{position}/replay", responses=answered_with(Replayed))
+async def replay(viewer: Asker, request: Request, position: Place, mended: Mended = _AS_IT_IS) -> Response:
+    """Replay a quarantined body, or its corrected form. If it is still invalid, the answer has the reason (422).
+
+    The rejected body stays in quarantine, since the log is append-only.
+    """
+    _check(viewer)
+    authority = authority_of(viewer)
+    body, (action, namespace) = await asyncio.to_thread(lambda: _mended(_record(request, position), mended, authority))
+    if not viewer.is_allowed(action, namespace):
+        raise AccessError(f"{viewer.name} may not {action} in {namespace}", 403)
+    collector: Collector = request.app.state.collector
+    (taken,) = await collector.take([body], authority)
+    wrote(request, namespace, 1)
+    return answer({"data": {"position": str(taken)}, "page": None})
 
 
 def _check(viewer: Viewer) -> None:
@@ -122,7 +116,8 @@ def _rows(connection: Connection, before: int | None) -> Iterator[tuple[int, str
         before = rows[-1][0]
 
 
-def _record(log: Log, request: Request, text: str) -> Record:
+def _record(request: Request, text: str) -> Record:
+    log: Log = request.app.state.log
     try:
         position = Position.parse(unquote(text))
     except ValueError as error:

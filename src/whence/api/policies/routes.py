@@ -13,7 +13,7 @@ from whence.api.http.response_types import One
 from whence.api.http.responses import MISSING, answer
 from whence.api.lineage.parameters import Text, Time
 from whence.api.requests.catalog import catalog_over, whole_catalog_of
-from whence.api.requests.graph import GraphRequests
+from whence.api.requests.graph import requests_of
 from whence.errors import EventError, QuestionError, QuestionsBusyError, RulesFileError
 from whence.govern.policies.documents import PolicyEvaluation, ProposalDocument, evaluation_document, read_proposal
 from whence.govern.policies.policy import PolicyFile
@@ -71,30 +71,27 @@ class Policies(BaseModel):
     limit: int = Field(1_000, ge=1, le=MOST_FINDINGS, description="The most findings to list")
 
 
-def router(requests: GraphRequests) -> APIRouter:
-    """Create the route, under `/api/v2`."""
-    routes = APIRouter(prefix="/api/v2/policies", tags=["policies"], responses=MISSING)
-    places = BoundedSemaphore(AT_ONCE)
+routes = APIRouter(prefix="/api/v2/policies", tags=["policies"], responses=MISSING)
+_places = BoundedSemaphore(AT_ONCE)
 
-    @routes.post("/evaluation", response_model=One[PolicyEvaluation])
-    async def evaluate_policies(request: Request, body: Policies) -> Response:
-        """Evaluate policies: of which datasets and columns that the caller may see they do not hold, or may not."""
-        stated, proposal = _read(body), _proposal(body)
-        now = now_of(request)
-        at = None if body.as_of is None else past_instant(body.as_of, now)
 
-        def ask(graph: QuestionGraph) -> PolicyEvaluation:
-            catalog = catalog_over(request, graph)
-            whole = whole_catalog_of(graph)
-            files = group_policies([*stated, *(declared_files(whole, at, catalog) if body.declared else ())])
-            found = evaluate_graph(files, catalog, graph, at, proposal, certifications_at(whole, at), now=now)
-            return evaluation_document(found, at, body.limit)
+@routes.post("/evaluation", response_model=One[PolicyEvaluation])
+async def evaluate_policies(request: Request, body: Policies) -> Response:
+    """Evaluate policies: of which datasets and columns that the caller may see they do not hold, or may not."""
+    stated, proposal = _read(body), _proposal(body)
+    now = now_of(request)
+    at = None if body.as_of is None else past_instant(body.as_of, now)
 
-        found = await requests.read(request, _in_place(places, ask))
-        answered(request, found["total"])
-        return answer({"data": found, "page": None})
+    def ask(graph: QuestionGraph) -> PolicyEvaluation:
+        catalog = catalog_over(request, graph)
+        whole = whole_catalog_of(graph)
+        files = group_policies([*stated, *(declared_files(whole, at, catalog) if body.declared else ())])
+        found = evaluate_graph(files, catalog, graph, at, proposal, certifications_at(whole, at), now=now)
+        return evaluation_document(found, at, body.limit)
 
-    return routes
+    found = await requests_of(request).read(request, _in_place(ask))
+    answered(request, found["total"])
+    return answer({"data": found, "page": None})
 
 
 def _read(body: Policies) -> Sequence[PolicyFile]:
@@ -113,17 +110,15 @@ def _proposal(body: Policies) -> Proposal:
         raise EventError("/proposal", error.reason, 422) from None
 
 
-def _in_place(
-    places: BoundedSemaphore, ask: Callable[[QuestionGraph], PolicyEvaluation]
-) -> Callable[[QuestionGraph], PolicyEvaluation]:
+def _in_place(ask: Callable[[QuestionGraph], PolicyEvaluation]) -> Callable[[QuestionGraph], PolicyEvaluation]:
     """The question, asked in one of the places; it raises QuestionsBusyError if there is none."""
 
     def answer_in_place(graph: QuestionGraph) -> PolicyEvaluation:
-        if not places.acquire(blocking=False):
+        if not _places.acquire(blocking=False):
             raise QuestionsBusyError
         try:
             return ask(graph)
         finally:
-            places.release()
+            _places.release()
 
     return answer_in_place

@@ -99,6 +99,12 @@ class GraphRequests:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
+def requests_of(request: Request) -> GraphRequests:
+    """What answers the questions of the server that got a request."""
+    requests: GraphRequests = request.app.state.requests
+    return requests
+
+
 def _answer(request: Request, terms: AnswerTerms, question: GraphQuestion, tagged: bool) -> Response:
     wanted = Wanted.of(request)
     with spanning("answer"), open_visible_graph(request) as graph:

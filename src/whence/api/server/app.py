@@ -6,7 +6,6 @@ from functools import partial
 
 from fastapi import APIRouter, FastAPI
 from fastapi.telemetry import TelemetryConfig
-from sqlalchemy import Engine
 
 from whence import __version__
 from whence.api import marquez, ui
@@ -51,7 +50,6 @@ from whence.api.slack.late_answers import LateAnswers
 from whence.api.slos import routes as slo_routes
 from whence.govern.evidence.installation import Installation
 from whence.govern.lost_records import LostCount
-from whence.log import Log
 from whence.log.segments.log import SegmentLog
 from whence.model.access import Action
 from whence.store.status.overview import read_overview
@@ -86,7 +84,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         telemetry={**TELEMETRY, "tracing": is_traced()},  # else FastAPI would look for a provider in each request
     )
     services = open_services(settings, lambda: app.state.security)
-    share(app, services, clock)
+    share(app, settings, services, clock)
     app.add_middleware(EncodedPaths)
     app.add_middleware(FastPath, collector=services.collector)
     security = secure(app, settings)
@@ -102,23 +100,21 @@ def _include_routes(
     app: FastAPI, settings: Settings, services: Services, security: Security | None, late: LateAnswers
 ) -> None:
     """Add all routes. A request takes the first that fits."""
-    log, progress, collector, requests = services.log, services.progress, services.collector, services.requests
+    log, progress, collector = services.log, services.progress, services.collector
     written, check = (log, services.commit), security.check if security else None
     app.include_router(collector_routes.router(collector))
     app.include_router(health_routes.router(settings, services.engine, written, progress, collector, check))
     app.include_router(progress_routes.router(log, progress, services.streams))
-    for router in (lineage_routes.router(requests), _status(services), *_catalog()):
-        app.include_router(needing(Action.READ, router))
-    for router in _dashboards(settings, log, services.engine, app.state.clock):
+    for router in (lineage_routes.routes, _status(services), *_catalog(), *_dashboards()):
         app.include_router(needing(Action.READ, router))
     if security and settings.slack:
-        app.include_router(_slack(settings.slack, requests, security, late))
-    app.include_router(needing(Action.READ, policy_routes.router(requests)))
+        app.include_router(_slack(settings.slack, services.requests, security, late))
+    app.include_router(needing(Action.READ, policy_routes.routes))
     app.include_router(needing(Action.ADMIN, access_review.routes))
     app.include_router(needing(Action.READ, evidence_routes.router(settings.evidence_keys, settings.signed_heads)))
     app.include_router(public_badges.router(settings.public_badges))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
-    for router in (*_writes(), quarantine.writes(log, collector)):
+    for router in (*_writes(), quarantine.writes):
         app.include_router(needing(Action.STEWARD, router))
 
 
@@ -159,11 +155,8 @@ def _catalog() -> Iterator[APIRouter]:
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes, report_routes.routes)
 
 
-def _dashboards(settings: Settings, log: Log, engine: Engine, clock: Clock) -> Iterator[APIRouter]:
-    yield kpis.router(engine, settings.tables)
-    yield job_health.router(engine, log, clock)
-    yield quarantine.reads(log)
-    yield lost_records.router(log)
+def _dashboards() -> Iterator[APIRouter]:
+    yield from (kpis.routes, job_health.routes, quarantine.reads, lost_records.routes)
 
 
 def _writes() -> Iterator[APIRouter]:

@@ -12,6 +12,8 @@ from sqlalchemy import Engine
 
 from whence.api.catalog.assertions import AssertionWriter
 from whence.api.collector.collect import Collector
+from whence.api.dashboards.job_health import cached_troubles
+from whence.api.dashboards.kpis import cached_coverage, cached_kpis
 from whence.api.governance.summary import recent_rule_facts
 from whence.api.http.clock import Clock
 from whence.api.http.recent import RecentValues
@@ -104,14 +106,17 @@ def open_services(settings: Settings, security: Callable[[], Engine | None]) -> 
     )
 
 
-def share(app: FastAPI, services: Services, clock: Clock) -> None:
+def share(app: FastAPI, settings: Settings, services: Services, clock: Clock) -> None:
     """Put into the application's state what the routes take from their request."""
     log, engine, state = services.log, services.engine, app.state
     state.engine, state.log, state.arrays, state.clock = engine, log, services.arrays, clock
+    state.requests, state.collector = services.requests, services.collector
     state.slos, state.rules, state.incidents = services.slos, services.rules, services.incidents
     state.estate_labels, state.recent_labels = EstateLabelsCache(), RecentValues()
     state.standings, state.twins = recent_standings(engine), recent_twins(engine)
     state.rule_facts = recent_rule_facts(engine)
+    state.kpi_series, state.coverage = cached_kpis(settings.tables), cached_coverage(engine)
+    state.troubled_jobs = cached_troubles(engine, clock)
     state.received, state.streams = services.received, services.streams
     state.newest_incidents = NewestIncidents(lambda: services.incidents.last)
     state.pending = PendingAssertions(log)
