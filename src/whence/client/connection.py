@@ -18,6 +18,7 @@ from whence.errors import (
     QuestionError,
     ServerVersionError,
 )
+from whence.tls import server_verification
 
 _LONGEST_PAUSE = 5.0
 """The longest pause between two attempts (s)."""
@@ -46,7 +47,8 @@ class Connection:
         self.has_key = bool(key)
         self._patience = patience
         try:
-            self._http = httpx2.Client(headers=headers, timeout=httpx2.Timeout(timeout, connect=10))
+            verify = server_verification(self.url)
+            self._http = httpx2.Client(headers=headers, timeout=httpx2.Timeout(timeout, connect=10), verify=verify)
         except (ValueError, ssl.SSLError, OSError) as error:
             raise ApiError(self.url, f"cannot be given from here: {error}") from None
 

@@ -13,6 +13,7 @@ import yaml
 from whence.capture.polling.http_source import explain_refusal
 from whence.errors import SourceError
 from whence.openlineage.json.wire import Json
+from whence.tls import server_verification
 from whence_client.redaction.credentials import strip_credentials
 
 _API = "api/2.0/mlflow"
@@ -121,9 +122,11 @@ class TrackingServer:
         raise SourceError(self._address, f"HTTP {reply.status_code}: {reply.text[:300]}")
 
     def _send(self, method: str, path: str, **sent: Any) -> httpx2.Response:
-        client = self._client = self._client or httpx2.Client(timeout=_SECONDS, auth=_auth(), headers=_headers())
+        if self._client is None:
+            verify = server_verification(self.uri)
+            self._client = httpx2.Client(timeout=_SECONDS, auth=_auth(), headers=_headers(), verify=verify)
         try:
-            reply = client.request(method, f"{self.uri.rstrip('/')}/{path}", **sent)
+            reply = self._client.request(method, f"{self.uri.rstrip('/')}/{path}", **sent)
         except httpx2.HTTPError as error:
             raise SourceError(self._address, f"{type(error).__name__}: {error}") from None
         if "date" in reply.headers:

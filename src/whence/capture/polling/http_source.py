@@ -12,6 +12,7 @@ import httpx2
 
 from whence.errors import SourceError
 from whence.openlineage.json.wire import Json
+from whence.tls import server_verification
 from whence_client.redaction.credentials import strip_credentials
 
 _SECONDS = 60.0
@@ -96,7 +97,7 @@ class HttpSource:
             raise SourceError(self.address, f"{type(error).__name__} for {path}: {error}") from None
 
     def _send_once(self, method: str, path: str, sent: dict[str, Any]) -> httpx2.Response:
-        client = self._client = self._client or httpx2.Client(timeout=_SECONDS)
+        client = self._client = self._client or httpx2.Client(timeout=_SECONDS, verify=server_verification(self.url))
         return client.request(method, f"{self.url.rstrip('/')}/{path}", headers=dict(self._headers or {}), **sent)
 
 

@@ -11,6 +11,7 @@ import msgspec
 from whence.errors import ApiError
 from whence.govern.gate.judgement import Approval, Judgement
 from whence.govern.gate.rendering.summary import Summary
+from whence.tls import server_verification
 
 Json = dict[str, Any]
 
@@ -66,7 +67,8 @@ class Forge:
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self.url = url.rstrip("/")
-        self._http = httpx2.Client(headers=dict(headers), timeout=httpx2.Timeout(30, connect=10))
+        timeout, verify = httpx2.Timeout(30, connect=10), server_verification(url)
+        self._http = httpx2.Client(headers=dict(headers), timeout=timeout, verify=verify)
 
     def all(self, path: str) -> Iterator[Json]:
         """Every item of a list, page by page."""
