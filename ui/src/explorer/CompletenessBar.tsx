@@ -1,7 +1,8 @@
 // The completeness of the picture, with reasons, below the graph.
 
 import type { Explored } from "../address";
-import { boxOf, shortName } from "../names";
+import { JobsBelow } from "../components/JobsBelow";
+import { boxOf, parseName, shortName } from "../names";
 import { words } from "../texts";
 import type { Seen } from "./answers";
 import { MOST_BOXES } from "./canvas/elements";
@@ -39,6 +40,10 @@ const reasonsOf = ({ extents, picture, gaps }: Seen): string[] => {
   return places.size ? [...reasons, words.explorer.gaps(places.size)] : reasons;
 };
 
+/** Whether the picture is of a job for which nothing is upstream or downstream. */
+const isAlone = ({ picture, waiting, problem, extents }: Seen, { node, pathTo }: Explored): boolean =>
+  !pathTo && !waiting && !problem && extents.length > 0 && !picture.lines.length && parseName(node).kind === "job";
+
 export const CompletenessBar = ({ seen, explored }: { seen: Seen; explored: Explored }) => {
   const reasons = reasonsOf(seen);
   const gapsWhy = new Set(seen.gaps.map((gap) => words.explorer.gapsWhy[gap.reason]?.(shortName(gap.owner))));
@@ -58,6 +63,7 @@ export const CompletenessBar = ({ seen, explored }: { seen: Seen; explored: Expl
         ) : (
           shownOf(seen, explored).map((one) => <span key={one}>{one}</span>)
         ))}
+      {isAlone(seen, explored) && <JobsBelow job={explored.node} />}
       {hidden > 0 && <span title={words.hidden.ask}>{words.explorer.hidden(hidden)}</span>}
       {seen.picture.boxes.length > MOST_BOXES && <span className="warn">{words.explorer.capped(MOST_BOXES)}</span>}
       {seen.extents[0] && (

@@ -19,6 +19,8 @@ export const node = {
   upstream: "Comes from",
   downstream: "Used by",
   none: "Nothing recorded.",
+  below: "Below it:",
+  askBelow: "Open these jobs: they report what it reads and writes.",
   runs: "Runs",
   inputs: "Reads",
   outputs: "Writes",

@@ -234,9 +234,9 @@ def _parts(command: QuestionCommand, found: Lineage) -> Iterable[Text]:
     names = [name_of(one.node) for one in near]
     parts = [one for one in names if isinstance(one, JobName) and _is_part(one, root)]
     if parts:
-        shown = ", ".join(safe(one.name) for one in parts[:_SHOWN]) + (", …" if len(parts) > _SHOWN else "")
+        shown = ", ".join(safe(one.name) for one in parts[:_SHOWN]) + (", …" if len(parts) > _SHOWN else ".")
         yield Text.assemble(
-            ("Below it: ", "bold yellow"), f"{shown}. Ask for these jobs: they report what it reads and writes."
+            ("Below it: ", "bold yellow"), f"{shown} Ask for these jobs: they report what it reads and writes."
         )
 
 

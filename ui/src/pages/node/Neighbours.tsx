@@ -2,6 +2,7 @@
 
 import { apiPath, useAnswer, type Edge, type Envelope, type Lineage } from "../../api";
 import { useTraits } from "../../facts/traits";
+import { JobsBelow } from "../../components/JobsBelow";
 import { Awaited, NodeLink, State, When } from "../../components/elements";
 import { Section } from "../../components/Section";
 import { words } from "../../texts";
@@ -26,7 +27,11 @@ export const Neighbours = ({ node, side, title, hasJobs }: NeighboursProps) => {
   return (
     <Section title={title} count={query.answer ? total : undefined}>
       <Awaited of={query} />
-      {query.answer && !near.length && <p className="quiet">{words.node.none}</p>}
+      {query.answer && !near.length && (
+        <p className="quiet">
+          {words.node.none} {!hasJobs && <JobsBelow job={node} />}
+        </p>
+      )}
       {near.length > 0 && (
         <table className={`table plain fixed stacks neighbours ${hasJobs ? "with-jobs" : ""}`}>
           <thead>
