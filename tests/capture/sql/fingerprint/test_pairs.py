@@ -71,6 +71,7 @@ def test_fifty_queries_that_use_a_column_twice_stay_linear() -> None:
     bodies = (
         "select id, a + a * 2 as a, k from q{}",
         "select id, sum(a) + max(a) as a, k from q{} group by id, k",
+        "select max(id) as id, sum(a) + avg(a) as a, k from q{} group by k",
         "select p.id, p.a + q.a as a, p.k from q{0} p join q{0} q on p.id = q.k",
         "select id, a + a as a, k from q{0} union all select id, a, k from q{0}",
         "select id, a - a as a, k from q{}",

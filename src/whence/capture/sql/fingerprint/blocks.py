@@ -129,8 +129,6 @@ def _without_certain(store: Formulas, block: Block) -> list[Formula]:
         if value.op != "of" or value.args[0] not in grouped:
             return False
         source, inside = formulas_of(value)
-        if inside.op == "aggregate" and inside.args[0] == "over":
-            return formulas_of(inside)[0] is store.make("aggregate", "count", store.make("star"))
         return counts_each_row(inside, formulas_of(rows_of(source))[0])
 
     return [condition for condition in block.conditions if not is_certain(condition)]

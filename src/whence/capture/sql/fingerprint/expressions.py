@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from whence.capture.sql.fingerprint.data_types.printing import with_printed_type
 from whence.capture.sql.fingerprint.data_types.reading import data_type
+from whence.capture.sql.fingerprint.normal_forms.conditions.filters import conditions_of_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
 from whence.capture.sql.fingerprint.normal_forms.spellings import (
     aggregates,
@@ -78,8 +79,7 @@ class Expressions:
 
     def conditions(self, scope: Scope, node: tree.Node) -> list[Formula]:
         """The conditions of an AND, without those that are always true."""
-        value = self.value(scope, node)
-        parts = [*value.parts] if value.op == "and" else [value]
+        parts = conditions_of_filter(self.value(scope, node))
         return [self.matched(part) for part in parts if part is not self.true]
 
     def matched(self, condition: Formula) -> Formula:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
+from whence.capture.sql.fingerprint.keys import needed_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_rows import with_demanded_joins
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count, sum_of_some
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
@@ -15,12 +17,13 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
     total_of_partition,
     window_columns,
 )
-from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import Flags, repeating_aggregates
+from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import Flags, counts_repetition, repeating_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.joined_totals import totals_as_windows
 from whence.capture.sql.fingerprint.normal_forms.aggregates.key_filters import without_key_filter
 from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
+from whence.capture.sql.fingerprint.normal_forms.aggregates.nested_groups import without_inner_groups
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
-from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
+from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter, without_null_filters
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
     MOST_SOURCES,
@@ -89,6 +92,7 @@ class Rows:
         `is_plain`: each row is in one group.
         """
         if is_plain and "keys" not in self.lists:
+            self._merge_groups([])
             self._write_flags(has_rows=False)
             self._share_filter()
         if is_plain:
@@ -96,11 +100,13 @@ class Rows:
         else:
             self._hide_keys(keys)
         self._simplify_aggregates(keys if is_plain else [])
+        if is_plain and "keys" not in self.lists:
+            self._leave_out_null_filters()
         if is_plain and keys:
             keys = self._without_fixed_keys(keys)
             self.block = with_demanded_joins(self.block, keys, self.lists.get(tree.HAVING, ()))
             keys = self._normalize_joins(keys)
-            keys = self._open_groups(keys)
+            keys = self._merge_groups(self._open_groups(keys))
             if self._is_without_repetitions(keys):
                 return
             self._lift_conditions(frozenset(keys))
@@ -111,6 +117,26 @@ class Rows:
             self.block = Block(self.block.sources, used, self.block.conditions)
         self.wrap(make_rows, windows=True)
         self.block.conditions += self.lists.pop("lifted", ())
+
+    def _merge_groups(self, keys: list[Formula]) -> list[Formula]:
+        """Groups of groups as groups of their rows, where aggregates allow it. Returns the keys over these."""
+        while any(rows_of(one).op == "group" for one in self.block.sources):
+            flags = Flags(self.store, has_rows=bool(keys), is_known=self._known().is_known)
+            self.lists = {name: [*map(flags.quotient, values)] for name, values in self.lists.items()}
+            flat = [value for values in self.lists.values() for value in values]
+            found = without_inner_groups(self.store, self.block, keys, flat, partial(self._bound, keys))
+            if found is None:
+                break
+            self.block, changed = found
+            keys = self._take_values(len(keys), changed)
+            self._simplify_aggregates(keys)
+        return keys
+
+    def _take_values(self, width: int, found: Sequence[Formula]) -> list[Formula]:
+        """Put changed values in the place of those that are there. Returns the keys, which stand before them."""
+        rest = iter(found[width:])
+        self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
+        return [*found[:width]]
 
     def _write_flags(self, has_rows: bool) -> None:
         flags = Flags(self.store, has_rows, self._known().is_known)
@@ -159,6 +185,16 @@ class Rows:
             self.block.conditions += conditions
             self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
 
+    def _leave_out_null_filters(self) -> None:
+        """A filter that leaves out what no aggregate of a total takes says nothing."""
+        if self.block.outer_joins:
+            return
+        flat = [value for values in self.lists.values() for value in values]
+        conditions = normalize_filter(self.store, self.block.conditions)
+        conditions, change = without_null_filters(self.store, conditions, flat)
+        self.block = replace(self.block, conditions=conditions)
+        self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
+
     def _normalize_joins(self, keys: Sequence[Formula]) -> list[Formula]:
         """Before conditions are lifted: a condition may make an outer join an inner one, and NOT IN NOT EXISTS. Returns
         the keys.
@@ -168,21 +204,16 @@ class Rows:
         block, found = open_sources(self.store, block, flat, MOST_SOURCES)
         conditions = known_values(self.store, [], block.conditions, block.sources)
         self.block = anti_joins(self.store, replace(block, conditions=conditions), close_block)
-        rest = iter(found[len(keys) :])
-        self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
-        return found[: len(keys)]
+        return self._take_values(len(keys), found)
 
     def _open_groups(self, keys: list[Formula]) -> list[Formula]:
         """Without aggregates, groups of groups are groups of their rows. Returns the keys over these."""
         flat = [*keys, *(value for values in self.lists.values() for value in values)]
-        if any(_counts_repetition(one) for value in flat for one in repeating_aggregates(value)):
+        if any(counts_repetition(one) for value in flat for one in repeating_aggregates(value)):
             return keys
         block, found = without_groups(self.store, without_semi_joins(self.store, self.block), flat)
         self.block, found = without_joined_groups(self.store, block, found, close_block)
-        keys, found = found[: len(keys)], found[len(keys) :]
-        rest = iter(found)
-        self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
-        return keys
+        return self._take_values(len(keys), found)
 
     def _is_without_repetitions(self, keys: list[Formula]) -> bool:
         """Whether the groups are rows that a join repeats at most, which they become then."""
@@ -257,7 +288,7 @@ class Rows:
             self.lift_partition_filters()
             self.wrap(lambda inside, _: inside)
             self.filter("lifted")
-        self.lists["keys"] = [*self.lists["values"]]
+        self.lists["keys"] = needed_keys(self.lists["values"])
         self.group(make_rows, self.lists["keys"])
         self.lists.pop("keys", None)
 
@@ -305,6 +336,12 @@ class Rows:
 
         self.lists = {name: [bind(value) for value in one] for name, one in self.lists.items()}
 
+    def _bound(self, keys: Sequence[Formula], aggregates: Sequence[Formula]) -> list[Formula]:
+        """Aggregates by these keys as values of the rows that there are now."""
+        inside, closed = close_block(self.store, self.block, [*keys, *aggregates])
+        grouping = self.store.make("set", *closed[: len(keys)])
+        return [self.store.make("aggregate", "over", one, inside, grouping) for one in closed[len(keys) :]]
+
     def wrap(self, make_rows: Wrap, windows: bool = False) -> None:
         """Complete the rows so far, and read them as one source."""
         flat = [value for values in self.lists.values() for value in values]
@@ -318,16 +355,6 @@ class Rows:
             name: [outside.change(push(value, instance, windows=windows)) for value in values]
             for name, values in lists.items()
         }
-
-
-def _counts_repetition(aggregate: Formula) -> bool:
-    """Whether a row that is there twice makes another value than once."""
-    match aggregate.args:
-        case ("min" | "max" | "logicalor" | "logicaland", "this", Formula() as value):
-            return value.has_window
-        case ("count", Formula(op="distinct") as value):
-            return value.has_window
-    return True
 
 
 def _reads_inside(value: Formula, wanted: frozenset[Formula]) -> bool:

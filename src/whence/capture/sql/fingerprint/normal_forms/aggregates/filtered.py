@@ -1,9 +1,9 @@
 """Aggregates of some rows: FILTER, CASE, counts and sums of conditions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import rejects_null
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, not_null, null_tested
@@ -74,13 +74,26 @@ def sum_of_some(store: Formulas, value: Formula, is_known: Callable[[Formula], b
     return make_coalesce(store, [store.make("aggregate", "sum", "this", some), parts[2]])
 
 
+def count_of_sum(store: Formulas, values: Sequence[Formula]) -> Formula | None:
+    """`coalesce(sum(CASE WHEN c THEN 1 END), 0)` as the number of rows with c, of the type of a sum."""
+    match values:
+        case [Formula(op="aggregate", args=("sum", "this", Formula() as flag)), zero] if integer_of(zero) == 0:
+            parts = formulas_of(flag) if flag.op == "case" else []
+            is_flag = len(parts) == 3 and (parts[2].op == "null" or integer_of(parts[2]) == 0)
+            if is_flag and parts[1] is store.make("number", "1") and store.dialect == "duckdb":
+                return store.make("cast", count_where(store, parts[0]), store.make("type", "int128"))
+    return None
+
+
 def counts_each_row(count: Formula, rows: Formula) -> bool:
     """Whether an aggregate is the number of rows or of values that are not NULL in any of them, so at least one."""
     match count.args:
+        case ("over", Formula() as inside, Formula() as read, *_) if count.op == "aggregate":
+            return counts_each_row(inside, read)
         case ("count", Formula(op="star")) if count.op == "aggregate":
             return True
         case ("count", Formula() as counted) if count.op == "aggregate":
             value = distinct_value(counted) if counted.op == "distinct" else counted
             conditions = formulas_of(formulas_of(rows)[1]) if rows.op == "block" else []
-            return value is not None and any(rejects_null(one, value) for one in conditions)
+            return value is not None and is_known(conditions, value)
     return False

@@ -129,6 +129,17 @@ class Flags:
                 return self._is_there(make_count(self.store, only))
             case ("eq", *sides) if zero in sides:
                 return self._no_value(value)
+        return self._quotient(value)
+
+    def quotient(self, value: Formula) -> Formula:
+        """A value with averages in place of quotients, and nothing else written anew."""
+        if not value.has_aggregate or value.op in ("aggregate", "window"):
+            return value
+        return self._quotient(rebuild(self.store, value, self.quotient))
+
+    def _quotient(self, value: Formula) -> Formula:
+        zero = self.store.make("number", "0")
+        match (value.op, *value.args):
             case ("div", Formula(op="aggregate", args=("sum", "this", Formula() as total)), all_rows, *_) if (
                 all_rows is self._all_rows and self.store.dialect == "duckdb" and self.is_known(total)
             ):
@@ -187,3 +198,13 @@ def repeating_aggregates(value: Formula) -> Iterator[Formula]:
         for part in parts:
             if not (is_test and part.op == "aggregate" and part.args[0] == "count"):
                 yield from repeating_aggregates(part)
+
+
+def counts_repetition(aggregate: Formula) -> bool:
+    """Whether a row that is there twice makes another value than once."""
+    match aggregate.args:
+        case ("min" | "max" | "logicalor" | "logicaland", "this", Formula() as value):
+            return value.has_window
+        case ("count", Formula(op="distinct") as value):
+            return value.has_window
+    return True

@@ -7,7 +7,7 @@ where k is not NULL, and so is `IS NOT DISTINCT FROM` for any k. The k of the gr
 of its type are the same.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
@@ -15,7 +15,7 @@ from whence.capture.sql.fingerprint.keys import OF_ALL_ROWS
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known, normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys
-from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import Reopened, columns_of
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened, columns_of
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import has_one_spelling, type_of
@@ -36,6 +36,10 @@ class _Totals:
     @property
     def conditions(self) -> list[Formula]:
         return [condition for _, _, condition in self.pairs]
+
+    @property
+    def keys(self) -> list[Formula]:
+        return [key for key, _, _ in self.pairs]
 
     @property
     def joined_to(self) -> list[Formula]:
@@ -128,25 +132,107 @@ def _without(
     totals_read = columns_of(totals.instance, readers)
     flat = [store.make("of", one, column) for one, several in columns.items() for column in several]
     rows, closed = close(store, Block([*own], [], inside), [*totals.joined_to, *flat])
-    made_of, keys = rows_of(totals.instance).args[0], [key for key, _, _ in totals.pairs]
+    keys, closed_as = closed[: len(totals.pairs)], dict(zip(flat, closed[len(totals.pairs) :], strict=True))
+    of_rows = _of_rows(totals, rows, keys, totals_read)
+    if of_rows is None:
+        of_rows = _of_groups(store, totals, own, inside, closed_as, close)
     is_read = _reads_columns_only({**columns, totals.instance: totals_read}, readers)
-    if rows is not made_of or closed[: len(keys)] != keys or not is_read:
+    if not is_read or of_rows is None or not of_rows.keys() >= {*totals_read}:
         return None
     about_keys = [*outside, *_known_keys(store, totals, [*inside, *outside])]
     is_open = may_open and not joins and kept == [*own] and all(_is_on(one, totals, own) for one in outside)
     found = _OpenRows(store, rows) if is_open else _ClosedRows(store, rows)
-    moved = dict(zip(flat, map(found.column, closed[len(keys) :]), strict=True))
+    moved = {one: found.column(column) for one, column in closed_as.items()}
     for column in totals_read:
         is_key = not (column.has_aggregate or column.has_window)
         if not (_has_one_spelling(store, totals) if is_key else _is_total(column)):
             return None
-        value = found.column(column) if is_key else found.window(column, keys)
-        moved[store.make("of", totals.instance, column)] = value
+        value = found.column(of_rows[column]) if is_key else found.window(of_rows[column], keys)
+        moved |= _moved(store.make("of", totals.instance, column), value)
     visit = change_everywhere(store, lambda part: moved.get(part, part))
     changed = change_block(Block([one for one in kept if one not in own], joins, about_keys, block.is_used), visit)
     changed.sources = [*found.block.sources, *changed.sources]
     changed.conditions += found.block.conditions
     return changed, [visit(value) for value in values]
+
+
+def _of_rows(
+    totals: _Totals, rows: Formula, keys: Sequence[Formula], columns: Sequence[Formula]
+) -> dict[Formula, Formula] | None:
+    """What columns of the totals are over rows which these are of, or of whose groups; None if they are of others."""
+    made_of = rows_of(totals.instance).args[0]
+    if keys != totals.keys or rows is rows_of(totals.instance):
+        return None
+    if rows is made_of:
+        return {one: one for one in columns}
+    if rows.op == "group" and len(formulas_of(rows)) > 1 and formulas_of(rows)[0] is made_of:
+        return {one: _total_of_groups(one, one) for one in columns if _is_of_rows(one)}
+    return None
+
+
+def _of_groups(
+    store: Formulas,
+    totals: _Totals,
+    own: Sequence[Formula],
+    inside: Sequence[Formula],
+    closed_as: Mapping[Formula, Formula],
+    close: CloseBlock,
+) -> dict[Formula, Formula] | None:
+    """What the totals are over rows that are groups themselves; None if they are not of the rows in these.
+
+    `closed_as`: the columns of the groups, and what they are of the complete ones. See `nested_groups`.
+    """
+    (only, *others), rows = own, formulas_of(rows_of(own[0]))
+    if (
+        others
+        or rows_of(only) is rows_of(totals.instance)
+        or rows_of(only).op != "group"
+        or len(rows) < 2
+        or rows[-1].op != "set"
+    ):
+        return None
+    try:
+        opened = Reopened(store, rows[0])
+        change = change_everywhere(store, lambda part: _opened(opened, only, part))
+        block = Block(opened.block.sources, [], [*opened.block.conditions, *map(change, inside)])
+        made, closed = close(store, block, [*map(change, (*totals.joined_to, *closed_as))])
+    except ForeignSourceError:
+        return None
+    if made is not rows_of(totals.instance).args[0] or closed[: len(totals.pairs)] != totals.keys:
+        return None
+    columns = zip(closed[len(totals.pairs) :], closed_as.values(), strict=True)
+    return {column: _total_of_groups(column, value) for column, value in columns if _is_of_rows(column)}
+
+
+def _opened(rows: Reopened, instance: Formula, part: Formula) -> Formula:
+    """A column of a group over its rows."""
+    if part.op != "of" or part.args[0] is not instance:
+        return part
+    column = formulas_of(part)[1]
+    return rows.open_total(column) if column.op == "aggregate" else rows.open(column)
+
+
+def _total_of_groups(column: Formula, value: Formula) -> Formula:
+    """A total as one of groups, of which each has a value for it. Keys are what they are."""
+    if column.op != "aggregate":
+        return value
+    return column.store.make("aggregate", "sum" if column.args[0] == "count" else column.args[0], "this", value)
+
+
+def _is_of_rows(column: Formula) -> bool:
+    """Whether a total of totals is one of rows, or the column a key."""
+    is_distinct = any(part.op == "distinct" for part in formulas_of(column))
+    return not column.has_aggregate or (column.args[0] in OF_ALL_ROWS - {"avg"} and not is_distinct)
+
+
+def _moved(column: Formula, value: Formula) -> dict[Formula, Formula]:
+    """What becomes of a total. A number of rows that is a sum of numbers of them has the type of a sum."""
+    store = column.store
+    is_sum = type_of(value) == "hugeint" and type_of(column) == "bigint"
+    if not is_sum:
+        return {column: value}
+    wide, narrow = (store.make("type", name) for name in ("int128", "bigint"))
+    return {store.make("cast", column, wide): value, column: store.make("cast", value, narrow)}
 
 
 class _ClosedRows:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from functools import reduce
 
-from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import make_filtered
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_filtered
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import not_null, null_sources
 from whence.capture.sql.fingerprint.row_identity import Change
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -31,6 +32,42 @@ def shared_filter(store: Formulas, values: Sequence[Formula]) -> tuple[list[Form
         return make_filtered(store, found[0], connect(store, "and", rest[aggregate]))
 
     return shared, change_aggregates(store, change)
+
+
+def without_null_filters(
+    store: Formulas, conditions: Sequence[Formula], values: Sequence[Formula]
+) -> tuple[list[Formula], Change]:
+    """The conditions of one total without a test that a value is not NULL, if no aggregate takes rows where it is.
+
+    `count(*)` with one such condition is the number of these values, which the change makes of it.
+    """
+    aggregates = [*dict.fromkeys(one for value in values for one in aggregates_of(value))]
+    star = store.make("aggregate", "count", store.make("star"))
+    others = [one for one in aggregates if one is not star]
+    tested = {one: value for one in conditions if (value := not_null(one)) is not None and not value.is_volatile}
+    gone = {one: value for one, value in tested.items() if all(_leaves_out(other, value) for other in others)}
+    if not (gone and aggregates) or (star in aggregates and len(gone) > 1):
+        return [*conditions], _unchanged
+    number = store.make("aggregate", "count", next(iter(gone.values())))
+    change = change_aggregates(store, lambda one: number if one is star else one)
+    return [one for one in conditions if one not in gone], change
+
+
+def _leaves_out(aggregate: Formula, tested: Formula) -> bool:
+    """Whether an aggregate takes no row in which a value is NULL."""
+    plain, condition = _filter_of(aggregate.store, aggregate) or (aggregate, None)
+    if condition is not None and rejects_null(condition, tested):
+        return True
+    match plain.args:
+        case ("count", Formula(op="distinct") as distinct):
+            value = distinct_value(distinct)
+        case ("count", Formula() as value):
+            pass
+        case (str() as name, "this", Formula() as value) if name in _OF_VALUES:
+            pass
+        case _:
+            return False
+    return value is not None and tested in null_sources(value)
 
 
 def _unchanged(value: Formula) -> Formula:

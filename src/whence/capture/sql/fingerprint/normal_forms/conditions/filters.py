@@ -1,8 +1,15 @@
 """Conditions for whose purpose NULL is false: those of a filter, a join and a CASE."""
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, compare_literals, connect, negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import (
+    compare,
+    compare_literals,
+    connect,
+    is_condition,
+    negate,
+)
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS, formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, null_tested
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 
@@ -28,6 +35,25 @@ def as_filter(store: Formulas, condition: Formula) -> Formula:
     return condition
 
 
+def conditions_of_filter(condition: Formula) -> list[Formula]:
+    """The conditions that a filter asks for with one, without what only says that NULL is false."""
+    parts = formulas_of(condition)
+    if condition.op == "and":
+        return [one for part in parts for one in conditions_of_filter(part)]
+    true, false = (condition.store.make("boolean", text) for text in ("true", "false"))
+    match condition.op:
+        case "is" | "eq" if true in parts and all(map(_may_be_boolean, parts)):
+            return [one for part in parts if part is not true for one in conditions_of_filter(part)]
+        case "coalesce" if len(parts) == 2 and parts[1] is false:
+            return conditions_of_filter(parts[0])
+        case "case" if len(parts) == 3 and parts[1] is true and (parts[2] is false or parts[2].op == "null"):
+            return conditions_of_filter(parts[0])
+    for flag, literal in (parts, parts[::-1]) if condition.op == "eq" else ():
+        if flag.op == "case" and (found := _flagged(condition.store, "eq", flag, literal, True)) is not None:
+            return conditions_of_filter(found)
+    return [condition]
+
+
 def _filter_case(store: Formulas, condition: Formula) -> Formula:
     """A CASE that is true, false or NULL: one of the branches that are true applies, and none before it."""
     *branches, default = formulas_of(condition)
@@ -51,8 +77,8 @@ def _or_missing(store: Formulas, value: Formula, is_kept: bool) -> Formula:
 def _filter_comparison(store: Formulas, condition: Formula) -> Formula:
     left, right = formulas_of(condition)
     booleans = [part for part in (left, right) if part.op == "boolean"]
-    if len(booleans) == 1 and condition.op == "eq":
-        return as_filter(store, right if booleans[0] is left else left)
+    if len(booleans) == 1 and condition.op == "eq" and _may_be_boolean(rest := right if booleans[0] is left else left):
+        return as_filter(store, rest)
     if left.op == right.op == "tuple" and condition.op == "eq":
         return _filter_tuples(store, condition, left, right)
     for one, other in ((left, right), (right, left)):
@@ -66,6 +92,11 @@ def _filter_comparison(store: Formulas, condition: Formula) -> Formula:
                 compared = compare(store, condition.op, *order)
                 return connect(store, "or", [compared, is_null(value)]) if computed else compared
     return _with_default(store, condition, left, right) or condition
+
+
+def _may_be_boolean(value: Formula) -> bool:
+    """Whether a value may be true or false: a number is compared with true as 1, and 2 is true as well."""
+    return is_condition(value) or type_of(value) in ("boolean", "")
 
 
 def _flagged(store: Formulas, operation: str, flag: Formula, literal: Formula, is_left: bool) -> Formula | None:

@@ -66,7 +66,7 @@ class KnownColumns:
                 return self.is_known(parts[0], value)
             case ("first_row", Formula() as value, Formula()) if column.op == "aggregate":
                 return self.is_known(parts[0], value)
-            case ("over", Formula() as aggregate, Formula()) if column.op == "aggregate":
+            case ("over", Formula() as aggregate, *_) if column.op == "aggregate":
                 return is_never_null(aggregate)
         return not (column.has_aggregate or column.has_window) and self.is_known(parts[0], column)
 

@@ -19,6 +19,10 @@ _NEGATED: Final = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lt
 _OPPOSITES: Final = {"nullsafeeq": "nullsafeneq", "nullsafeneq": "nullsafeeq"}
 _COMPUTED: Final[dict[str, Callable[[Any, Any], Any]]] = {"eq": eq, "neq": ne, "lt": lt, "lte": le}
 COMPARISONS: Final = frozenset(_COMPUTED)
+_CONDITIONS: Final = COMPARISONS.union(
+    ("and", "or", "not", "is", "boolean", "exists", "nullsafeeq", "nullsafeneq"),
+    ("like", "ilike", "startswith", "endswith", "contains"),
+)
 POSITIVE: Final = re.compile(r"\d{1,9}(\.\d{1,9})?")
 """Numbers without a sign."""
 
@@ -161,4 +165,4 @@ def is_condition(value: Formula) -> bool:
         return bool(values) and all(map(is_condition, values))
     if value.op == "coalesce":
         return all(map(is_condition, parts))
-    return value.op in COMPARISONS | {"and", "or", "not", "is", "boolean", "exists", "nullsafeeq", "nullsafeneq"}
+    return value.op in _CONDITIONS

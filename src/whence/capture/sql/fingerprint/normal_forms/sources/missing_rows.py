@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import counts_each_row
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect, negate
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import CloseBlock, exists_in
@@ -88,8 +89,8 @@ class _RowTests:
         return self.store.make("lte", self.store.make("number", "1"), count)
 
     def _is_count(self, value: Formula) -> bool:
-        """Whether a value is the number of rows of a joined group, which is at least one."""
+        """Whether a value is a number of rows of a joined group that is at least one."""
         rows, inside = rows_of(self.instance), value.args[1] if value.op == "of" else None
         is_group = rows.op == "group" and isinstance(rows.args[1], Formula) and rows.args[1].op == "set"
-        star = self.store.make("aggregate", "count", self.store.make("star"))
-        return is_group and value.args[0] is self.instance and inside is star
+        is_column = is_group and value.args[0] is self.instance and isinstance(inside, Formula)
+        return is_column and counts_each_row(formulas_of(value)[1], formulas_of(rows)[0])

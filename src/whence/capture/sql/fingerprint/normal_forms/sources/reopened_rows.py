@@ -3,6 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
+from whence.capture.sql.fingerprint.keys import tells_zeros_apart
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value
+from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
@@ -235,7 +239,30 @@ def _repeated_rows(instance: Formula, readers: Sequence[Formula]) -> Formula | N
     is_group = rows.op == "group" and isinstance(rows.args[1], Formula) and rows.args[1].op == "set"
     if not is_group or not isinstance(inside, Formula) or rows.is_open or rows.is_volatile:
         return None
+    if tell_zeros_apart(instance, readers):
+        return None
     return inside if all(map(_Keys(instance).are_all_of, readers)) else None
+
+
+def tell_zeros_apart(instance: Formula, readers: Sequence[Formula]) -> bool:
+    """Whether formulas may differ for equal keys of a grouped source: for the two zeros that are one key.
+
+    Which of the two is the greatest value of both is not told in SQL.
+    """
+    values = [part for reader in readers for part in _aggregated(reader)]
+    for column in columns_of(instance, values):
+        key = instance.store.make("of", instance, column)
+        if any(tells_zeros_apart(value, key) for value in values if column in columns_of(instance, [value])):
+            return True
+    return False
+
+
+def _aggregated(reader: Formula) -> list[Formula]:
+    """The values of which aggregates are made, and the formula without these."""
+    null = reader.store.make("null")
+    inside = [one for part in aggregates_of(reader) for one in formulas_of(part)]
+    values = [distinct_value(one) or one if one.op == "distinct" else one for one in inside]
+    return [change_aggregates(reader.store, lambda _: null)(reader), *values]
 
 
 class _Keys:

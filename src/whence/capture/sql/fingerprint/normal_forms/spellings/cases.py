@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import count_of_sum
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
@@ -44,7 +45,7 @@ def _coalesce(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     values = [e.value(scope, item) for item in (tree.this(node), *tree.items(node))]
     if len(values) == 2 and values[1] is e.store.make("boolean", "false"):
         values[0] = e.matched(values[0])
-    return coalesce_cases(e.store, values)
+    return count_of_sum(e.store, values) or coalesce_cases(e.store, values)
 
 
 def _decode(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

@@ -25,6 +25,10 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
     name = str(kind.args[0])
     if type_of(value) == type_named(name) and name in _SAME and value.op != "string":
         return value
+    if name == "boolean" and is_condition(value):
+        return value
+    if value.op == "cast" and name == "bigint" and type_of(value) == "hugeint":
+        return _narrowed(store, operation, value, kind)
     if name in ("int", "integer") and store.dialect in _BOOLEANS and is_condition(value) and is_never_null(value):
         one, zero = (store.make("number", text) for text in ("1", "0"))
         return make_case(store, [(value, one)], zero)
@@ -39,6 +43,12 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
     if name == "date" and operation == "cast" and (found := _day_of_each(store, value, kind)) is not None:
         return found
     return store.make(operation, value, kind)
+
+
+def _narrowed(store: Formulas, operation: str, value: Formula, kind: Formula) -> Formula:
+    """A cast of a BIGINT to a wider type and back, which leaves it as it was."""
+    (inside, _) = formulas_of(value)
+    return inside if type_of(inside) == "bigint" else store.make(operation, value, kind)
 
 
 def _day_of_each(store: Formulas, value: Formula, kind: Formula) -> Formula | None:

@@ -11,6 +11,8 @@ from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _PATTERN: Final = re.compile(r"(%?)([^%_\\\\]+)(%?)")
 
+_SEARCHES: Final = {"prefix": "startswith", "suffix": "endswith"}
+
 
 def like(store: Formulas, dialect: str, value: Formula, pattern: Formula) -> Formula | None:
     """LIKE 'x%' as a test of the first characters, '%x' of the last ones, and '%x%' as a search."""
@@ -26,6 +28,12 @@ def like(store: Formulas, dialect: str, value: Formula, pattern: Formula) -> For
         case ("%", _, ""):
             return store.make("endswith", value, text)
     return store.make("contains", value, text)
+
+
+def search(dialect: str, name: str, arguments: list[Formula]) -> Formula | None:
+    """DuckDB's `prefix` and `suffix`, which are `starts_with` and `ends_with`."""
+    operation = _SEARCHES.get(name) if dialect == "duckdb" and len(arguments) == 2 else None
+    return arguments[0].store.make(operation, *arguments) if operation is not None else None
 
 
 def ilike(store: Formulas, dialect: str, value: Formula, pattern: Formula) -> Formula | None:
