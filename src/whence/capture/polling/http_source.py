@@ -106,7 +106,7 @@ def explain_refusal(path: str, variables: tuple[str, ...]) -> str:
     refused = f"the server refuses the sign-in (HTTP 401 for {path})"
     given = [one for one in variables if os.environ.get(one)]
     if given:
-        return f"{refused}: what {' and '.join(given)} has is wrong or has expired; set it to a valid one"
+        return f"{refused}: the value of {' or '.join(given)} is wrong or has expired; set a valid one"
     return f"{refused}: set {', '.join(variables) or 'its credentials'}, as the how-to of this capture shows"
 
 

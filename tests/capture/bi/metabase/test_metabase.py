@@ -100,7 +100,7 @@ def test_a_card_in_the_trash_ends_and_a_refused_dashboard_stays(replay: Replay) 
 
 def test_a_server_that_refuses_is_a_sentence(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHENCE_METABASE_KEY", "wrong")
-    with pytest.raises(SourceError, match=r"HTTP 401 for api/card.*WHENCE_METABASE_KEY has is wrong") as refused:
+    with pytest.raises(SourceError, match=r"HTTP 401 for api/card.*WHENCE_METABASE_KEY is wrong") as refused:
         replay.server.read()
     assert "{" not in str(refused.value)
     monkeypatch.delenv("WHENCE_METABASE_KEY")

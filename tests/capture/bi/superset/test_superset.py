@@ -68,6 +68,20 @@ def test_a_dashboard_has_owners_a_link_and_its_charts(found: Found) -> None:
     assert overview.lineage.fields == ("country", "revenue", "orders", "who", "top")
 
 
+def test_expressions_have_the_name_of_the_table(replay: Replay) -> None:
+    documents = json.dumps(events_of(replay)[0])
+    described = {one["description"] for one in _transformations(json.loads(documents))}
+    assert any(".amount" in one or '."amount"' in one for one in described), described
+    assert not [one for one in described if "dataset" in one]
+
+
+def _transformations(value: Any) -> Iterator[Json]:
+    if isinstance(value, dict):
+        yield from value.get("transformations", ())
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _transformations(one)
+
+
 def test_the_store_has_the_dashboard_behind_a_virtual_dataset(replay: Replay, sqlite_store: Engine) -> None:
     events, _ = events_of(replay)
     for event in events:

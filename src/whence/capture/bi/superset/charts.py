@@ -49,7 +49,7 @@ class ChartQuery:
                 dimensions.append(label)
         has_metrics = len(dimensions) < len(outputs)
         return Query(
-            source=f"{self._source()} {self._quote('dataset')}",
+            source=f"{self._source()} {self._quote(self._alias)}",
             outputs=outputs,
             dimensions=tuple(dimensions) if has_metrics else (),
             conditions=tuple(self._known(self._conditions(), gaps)),
@@ -74,6 +74,12 @@ class ChartQuery:
                     yield _label(one), "metric", one
 
     @property
+    def _alias(self) -> str:
+        """The name of the dataset in the query: that of its table, which answers show in expressions."""
+        name = str(self.dataset.get("table_name") or "")
+        return name if name.isidentifier() else "dataset"
+
+    @property
     def _metrics(self) -> Mapping[str, str]:
         return {str(one["metric_name"]): str(one["expression"]) for one in self.dataset.get("metrics") or ()}
 
@@ -92,7 +98,7 @@ class ChartQuery:
         known = {str(one["column_name"]) for one in self.dataset.get("columns") or ()}
         if known and name not in known:
             raise ArtifactError(name, f"the dataset {self.dataset.get('table_name')} has no column {name}")
-        return f"{self._quote('dataset')}.{self._quote(name)}"
+        return f"{self._quote(self._alias)}.{self._quote(name)}"
 
     def _metric(self, value: Any) -> str:
         if not isinstance(value, dict):
