@@ -6,7 +6,19 @@ from dataclasses import dataclass, field
 from capture.sql.fingerprint.verdicts import EVERY_EDIT, Compare, Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
-from capture.sql.generated import campus, care, grid, insurance, logistics, market, resort, subscriptions, tpcds, tpch
+from capture.sql.generated import (
+    campus,
+    care,
+    film,
+    grid,
+    insurance,
+    logistics,
+    market,
+    resort,
+    subscriptions,
+    tpcds,
+    tpch,
+)
 from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.projects.evaluation import Readings
 from whence.capture.sql.fingerprint.projects.versions import compare_projects
@@ -46,7 +58,10 @@ _SCHEMAS: Mapping[str, _Schema] = {
         ("insurance", insurance),
         ("campus", campus),
     )
-} | {"resort": _Schema(resort.TABLES, resort.target_of, resort.KEYS)}
+} | {
+    "resort": _Schema(resort.TABLES, resort.target_of, resort.KEYS),
+    "film": _Schema(film.TABLES, film.target_of, film.KEYS),
+}
 
 
 def query_verdicts(

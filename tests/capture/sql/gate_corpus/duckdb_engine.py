@@ -14,6 +14,7 @@ from capture.sql.gate_corpus.execution import Database, StatementError, Table
 from capture.sql.gate_corpus.query_edits import (
     CAMPUS,
     CARE,
+    FILM,
     GRID,
     INSURANCE,
     LOGISTICS,
@@ -22,7 +23,19 @@ from capture.sql.gate_corpus.query_edits import (
     SUBSCRIPTIONS,
     TPCH,
 )
-from capture.sql.generated import campus, care, grid, insurance, logistics, market, resort, subscriptions, tpcds, tpch
+from capture.sql.generated import (
+    campus,
+    care,
+    film,
+    grid,
+    insurance,
+    logistics,
+    market,
+    resort,
+    subscriptions,
+    tpcds,
+    tpch,
+)
 from capture.sql.oracles.perturbation import Kind, text_of
 
 WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
@@ -32,7 +45,7 @@ MORE_WITH_ROWS = 48
 INSURANCE_WITH_ROWS = 120
 """So many show every column that an edit of `insurance` changes: a month and thirty days differ in few of them."""
 MOST_WITH_ROWS = 56
-"""So many for `campus` and `resort`."""
+"""So many for `campus`, `resort` and `film`."""
 _BASE = {
     "i": Kind("INTEGER", (1, 0, 3, 7, 40, -2)),
     "t": Kind("VARCHAR", ("x", "Y ", "", "é'\"x", "z")),
@@ -164,5 +177,6 @@ _ESTATES: Mapping[str, _Estate] = {
     INSURANCE: _Estate(insurance, INSURANCE_WITH_ROWS),
     CAMPUS: _Estate(campus, MOST_WITH_ROWS),
     RESORT: _Estate(resort, MOST_WITH_ROWS),
+    FILM: _Estate(film, MOST_WITH_ROWS),
 }
 """By the beginning of a statement's name."""

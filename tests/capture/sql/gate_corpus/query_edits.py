@@ -23,7 +23,7 @@ from capture.sql.generated import tpcds, tpch
 FOLDER = Path(__file__).parent / "queries"
 CORPORA = (
     *("tpcds", "tpch", "spark", "subscriptions", "care", "refactorings"),
-    *("logistics", "grid", "market", "insurance", "campus", "resort"),
+    *("logistics", "grid", "market", "insurance", "campus", "resort", "film"),
 )
 _COLUMNS = ("columns", "removed", "added", "type", "values")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -45,6 +45,8 @@ CAMPUS = "campus "
 """The beginning of the name of a statement on the tables of a university; DuckDB executes it."""
 RESORT = "resort "
 """The beginning of the name of a statement on the tables of a ski resort; DuckDB executes it."""
+FILM = "film "
+"""The beginning of the name of a statement on the tables of a film distributor; DuckDB executes it."""
 IN_DUCKDB = " in DuckDB"
 """The end of the name of a statement that DuckDB executes: Spark alone has no table that MERGE can write."""
 
@@ -68,7 +70,9 @@ class Edit:
         """Whether DuckDB executes it."""
         return (
             self.is_query
-            or self.statement.startswith((SUBSCRIPTIONS, CARE, LOGISTICS, GRID, MARKET, INSURANCE, CAMPUS, RESORT))
+            or self.statement.startswith(
+                (SUBSCRIPTIONS, CARE, LOGISTICS, GRID, MARKET, INSURANCE, CAMPUS, RESORT, FILM)
+            )
             or self.statement.endswith(IN_DUCKDB)
         )
 

@@ -10,6 +10,7 @@
     make accuracy-gate ARGS="--truth market"
     make accuracy-gate ARGS="--truth campus"
     make accuracy-gate ARGS="--truth resort"
+    make accuracy-gate ARGS="--truth film"
 
 Both versions run on random databases: small domains, NULLs, duplicates, ties, hostile texts, empty tables; keys are
 unique. A column counts as changed if the bag of its values differs in any of them, or if it was removed or has another
