@@ -12,6 +12,7 @@ import json, sys
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from whence_client.spark import attach
+from whence_client.spark.connect.server import ROOM
 
 base, events = sys.argv[1:]
 before = (SparkContext.stop, SparkSession.newSession)
@@ -34,8 +35,9 @@ except Exception:
     pass
 total = orders.selectExpr("sum(amount)").first()[0]
 jars = spark.conf.get("spark.jars.packages", "none")
+room = [spark.conf.get(name) for name in ROOM]
 spark.stop()
-print(json.dumps([total, same, jars, (SparkContext.stop, SparkSession.newSession) == before]))
+print(json.dumps([total, same, jars, room, (SparkContext.stop, SparkSession.newSession) == before]))
 """
 
 
@@ -46,7 +48,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def events(base: Path) -> "list[Event]":
-    return run_job(JOB, base, '[12.5, true, "none", true]')
+    return run_job(JOB, base, '[12.5, true, "none", ["25", "100"], true]')
 
 
 def ended(events: "list[Event]", name: str) -> "list[Event]":

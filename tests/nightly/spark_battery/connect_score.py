@@ -47,7 +47,9 @@ def main(names: list[str]) -> int:
     exact = True
     for lock in LOCKS:
         if not names or lock.stem in names:
-            with tempfile.TemporaryDirectory(prefix="whence-connect-") as directory:
+            with tempfile.TemporaryDirectory(
+                prefix="whence-connect-where-paths-are-longer-than-what-spark-prints-of-one-"
+            ) as directory:
                 exact &= run(lock, Path(directory).resolve())
     return 0 if exact else 1
 

@@ -11,9 +11,9 @@ from whence_client.lineage.columns import Dataset
 from whence_client.naming import name_file
 from whence_client.spark.connect.explanation import find_locations, is_truncated
 
-_ROOM = {
+ROOM = {
     "spark.sql.debug.maxToStringFields": "100000",
-    "spark.sql.maxMetadataValueLength": "100000",
+    "spark.sql.maxMetadataStringLength": "100000",
 }
 """Settings without which an explanation leaves out columns and paths."""
 _WAREHOUSE = "spark.sql.warehouse.dir"
@@ -127,8 +127,8 @@ class Server:
         text: str = ask()
         if not is_truncated(text):
             return text
-        before = self._settings(list(_ROOM))
-        self._set(_ROOM)
+        before = self._settings(list(ROOM))
+        self._set(ROOM)
         try:
             return str(ask())
         finally:
