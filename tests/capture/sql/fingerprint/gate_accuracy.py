@@ -38,10 +38,10 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Campus": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.95},
     "Resort": {**_BARS, "harmless silent": 0.91, "known": 1.0, "exact columns": 0.97},
     "Resort, keys declared by tests": {**_BARS, "harmless silent": 0.965, "known": 1.0, "exact columns": 0.98},
-    "Film": {**_BARS, "harmless silent": 0.87, "known": 1.0, "exact columns": 0.95},
-    "Film, keys declared by tests": {**_BARS, "harmless silent": 0.916, "known": 1.0, "exact columns": 0.965},
+    "Film": {**_BARS, "harmless silent": 0.912, "known": 1.0, "exact columns": 0.95},
+    "Film, keys declared by tests": {**_BARS, "harmless silent": 0.958, "known": 1.0, "exact columns": 0.965},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
-    WHOLE: {**_BARS, "harmless silent": 0.908, "exact columns": 0.912},
+    WHOLE: {**_BARS, "harmless silent": 0.914, "exact columns": 0.919},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71, `Care`, when it had 0.57, `Refactorings`, when it had 0.78, and
@@ -51,7 +51,7 @@ with these, unseen: 0.875 of its first 296 edits. `Resort` was scored once, unse
 without; its loud edits were in view when the rules on declared keys, repeating joins and UNION of different rows were
 written. All others were in view for joined totals, PIVOT and series, for texts, differences and branches of UNION, and
 for what is known of complete rows. `Film` was scored once with all of these, unseen: 0.916 with its keys declared,
-0.870 without.
+0.870 without; its loud edits were in view when the rules on defaults of conditions and joined texts were written.
 """
 NOT_SCORED_YET: frozenset[str] = frozenset()
 """Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""

@@ -119,15 +119,13 @@ def is_unique(store: Formulas, block: Block, columns: Sequence[Formula]) -> bool
 def have_no_equal_rows(store: Formulas, branches: Sequence[tuple[Formula, Sequence[Formula]]]) -> bool:
     """Whether no two rows of several queries have equal values: not in one of them, and a column tells them apart.
 
-    Each has rows and values over them; their types are the same, so that a UNION changes none of them.
+    Each has rows and values over them. Only columns of one type count, since a UNION changes none of their values.
     """
-    columns = [*zip(*(values for _, values in branches), strict=False)]
     rows = [one for one, _ in branches]
+    columns = [one for one in zip(*(values for _, values in branches), strict=False) if _is_of_one_type(one, rows)]
     if len(branches) > MOST_BRANCHES or not any(map(_are_different, columns)):
         return False
-    if not all(_is_of_one_type(column, rows) for column in columns):
-        return False
-    opened = [reopen(store, one, values) for one, values in branches]
+    opened = [reopen(store, one, values) for one, values in zip(rows, zip(*columns, strict=True), strict=True)]
     if any(rows_of(source).op == "union_all" for block, _ in opened for source in block.sources):
         return False  # branches of branches would be asked again and again
     return all(is_unique(store, *one) for one in opened)

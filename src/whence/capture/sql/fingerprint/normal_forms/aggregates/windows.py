@@ -16,6 +16,9 @@ _OF_ONE_ROW = frozenset({"min", "max", "anyvalue", "firstvalue", "lastvalue"})
 _UNORDERED = frozenset({"sum", "count", "min", "max", "avg", "logicalor", "logicaland"})
 """Aggregates for which the order of their values says nothing."""
 
+_OF_VALUES = frozenset({"sum", "min", "max", "avg"})
+"""Aggregates that are not NULL if one of their values is not."""
+
 
 def is_default_frame(spec_text: str, has_order: bool) -> bool:
     """Whether a window has the same frame without its clause."""
@@ -182,6 +185,18 @@ def known_window(store: Formulas, window: Formula, is_known: Callable[[Formula],
         ):
             return make_coalesce(store, [store.make("window", value, offset, "lag", *args[place:]), default])
     return store.make("window", *args)
+
+
+def value_of_own_row(window: Formula) -> Formula | None:
+    """The value that an aggregate over a frame with the current row reads of it: where it is not NULL, neither is the
+    aggregate. None for other frames and functions.
+    """
+    match window.args:
+        case (str() as name, "this", Formula() as value, "aggregate", Formula(op="set"), Formula(op="list"), *specs):
+            frames = [one.args if isinstance(one, Formula) and one.op == "frame" else one for one in specs]
+            has_own_row = all(one in ("OVER", ("running",), ("whole",)) for one in frames)
+            return value if window.op == "window" and name in _OF_VALUES and has_own_row else None
+    return None
 
 
 def _keeps_type(value: Formula, default: Formula) -> bool:

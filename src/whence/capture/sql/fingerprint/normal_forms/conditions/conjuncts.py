@@ -8,8 +8,8 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import bounds
 from whence.capture.sql.fingerprint.normal_forms.conditions.filters import as_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_sources, null_tested
-from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null_with, null_sources, null_tested
+from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _NUMBERINGS: Final = ("rownumber", "rank", "denserank")
 STRICT_CONDITIONS: Final = COMPARISONS | {"like", "ilike", "startswith", "endswith", "contains"}
@@ -50,7 +50,7 @@ def rejects_null(condition: Formula, value: Formula) -> bool:
     if value is condition or (condition.op == "not" and value is parts[0]):
         return True
     if condition.op in STRICT_CONDITIONS:
-        return any(_is_null_with(part, value) for part in parts)
+        return any(is_null_with(part, value) for part in parts)
     if condition.op in ("and", "or"):
         return (any if condition.op == "and" else all)(rejects_null(part, value) for part in parts)
     if condition.op == "exists":
@@ -70,12 +70,6 @@ def _conditions_inside(exists: Formula) -> list[Formula]:
 def is_known(conditions: Sequence[Formula], value: Formula) -> bool:
     """Whether a value is not NULL in any row for which the conditions are true."""
     return all(any(rejects_null(one, source) for one in conditions) for source in null_sources(value))
-
-
-def _is_null_with(part: Formula, value: Formula) -> bool:
-    if part is value:
-        return True
-    return part.op in STRICT and any(_is_null_with(arg, value) for arg in formulas_of(part))
 
 
 def _turned(store: Formulas, comparison: Formula) -> Formula:

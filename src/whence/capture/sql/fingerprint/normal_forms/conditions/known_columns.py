@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import value_of_own_row
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import rejects_null
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, null_sources
@@ -42,6 +43,8 @@ class KnownColumns:
         parts = formulas_of(rows)
         if any(key.is_complete and column in key.columns for key in rows.store.keys.get(rows, ())):
             return True
+        if (inside := value_of_own_row(column)) is not None:
+            return self.is_known(rows, inside)
         match rows.op:
             case name if name in _INSIDE:
                 return self.is_known(parts[0], column)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, is_condition
 from whence.capture.sql.fingerprint.normal_forms.decisions.covers import Covers
 from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import (
     MISSING,
@@ -14,8 +14,8 @@ from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import (
 )
 from whence.capture.sql.fingerprint.normal_forms.decisions.situations import COMPUTED, Situations
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_sources
-from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null_with, not_null
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
@@ -73,8 +73,9 @@ class _Decisions:
     def _decide(self, formula: Formula) -> Formula | None:
         situations = Situations(self.store)
         try:
-            diagram = _settle(situations, _where_known(situations, situations.value(formula), self.known))
-            is_truth = formula.op in _TRUTHS
+            is_truth = _is_truth(formula)
+            read = situations.condition if is_truth else situations.value
+            diagram = _settle(situations, _where_known(situations, read(formula), self.known))
             return (_truth(situations, diagram) if is_truth else None) or _written(situations, diagram, formula)
         except TooLargeError:
             return None
@@ -111,14 +112,22 @@ class _Decisions:
             return [*group]
 
 
+def _is_truth(formula: Formula) -> bool:
+    """Whether a value is true, false or NULL, and made of conditions and columns of that type."""
+    values = [one for one in _values_of(formula) if one.op != "null"]
+    return bool(values) and all(is_condition(one) or is_boolean(one) for one in values)
+
+
 def _is_worth(formula: Formula) -> bool:
     if formula.is_volatile or formula.size > _LONGEST:
         return False
     parts = formulas_of(formula)
+    if formula.op == "coalesce" and parts[-1].op == "boolean" and _is_truth(formula):
+        return True
     if formula.op == "coalesce" and not all(part.op in COMPUTED for part in parts):
         return any(part.op in ("case", "coalesce", "least", "greatest") for part in parts)
     if formula.op in ("and", "or"):
-        return any(part.op == "is" or _is_composed(part) for part in parts)
+        return any(part.op == "is" or not_null(part) is not None or _is_composed(part) for part in parts)
     return formula.op in ("case", "coalesce") or any(map(_is_composed, parts))
 
 
@@ -160,10 +169,10 @@ def _settle(situations: Situations, diagram: Diagram) -> Diagram:
         (source,) = diagram.variable.values
 
         def missing(one: Formula) -> Formula:
-            return situations.null if source in null_sources(one) else one
+            return situations.null if is_null_with(one, source) else one
 
         parts[1] = situations.diagrams.combine(missing, parts[1])
-        is_null_anyway = all(one is situations.null or source in null_sources(one) for one in results_of(parts[0]))
+        is_null_anyway = all(one is situations.null or is_null_with(one, source) for one in results_of(parts[0]))
         if parts[1] is situations.null and is_null_anyway:
             return parts[0]
     return situations.diagrams.node(diagram.variable, diagram.cuts, parts)

@@ -7,7 +7,7 @@ from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import has_one_spelling, type_of
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
-from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
 DigestOf = Callable[[Formula], bytes]
 """What orders columns, whatever the numbers of their sources are."""
@@ -81,18 +81,37 @@ def _chosen(block: Block, digest_of: DigestOf) -> Iterator[tuple[Formula, Formul
 def _either(store: Formulas, block: Block, digest_of: DigestOf) -> Iterator[tuple[Formula, Formula]]:
     """`coalesce` of the two columns on which rows are joined that one side may lack."""
     for join in block.outer_joins:
-        for pair in map(_pair, join.on) if join.kind == "full" else ():
-            if pair is not None and digest_of(pair[0]) != digest_of(pair[1]):
+        for pair in map(_sides, join.on) if join.kind == "full" else ():
+            if pair is not None and _is_across(join, pair) and digest_of(pair[0]) != digest_of(pair[1]):
                 first, second = sorted(pair, key=digest_of)
                 yield store.make("coalesce", second, first), store.make("coalesce", first, second)
 
 
+def _is_across(join: OuterJoin, pair: tuple[Formula, Formula]) -> bool:
+    """Whether two values are one of each side of a join: two of one side differ where the other side is missing."""
+    right = frozenset(join.right.instances())
+    return [instances_of(one) <= right for one in pair].count(True) == 1
+
+
 def _pair(condition: Formula) -> tuple[Formula, Formula] | None:
     """Two columns that are equal, of one type whose equal values do not differ."""
+    pair = _sides(condition)
+    return pair if pair is not None and all(one.op == "of" for one in pair) else None
+
+
+def _sides(condition: Formula) -> tuple[Formula, Formula] | None:
+    """Two equal values of one column each, which are NULL where it is, of one type whose equal values do not differ."""
     inside = formulas_of(condition)[0] if condition.op == "nullsafeeq" else condition
     parts = formulas_of(inside) if condition.op in ("eq", "nullsafeeq") else []
-    if len(parts) != 2 or any(one.op != "of" for one in parts):
+    if len(parts) != 2 or not all(map(_is_of_one_column, parts)):
         return None
     kinds = [type_of(one) for one in parts]
     is_one = kinds[0] == kinds[1] and kinds[0] != "decimal" and has_one_spelling(kinds[0], condition.store.dialect)
     return (parts[0], parts[1]) if is_one else None
+
+
+def _is_of_one_column(value: Formula) -> bool:
+    """Whether a value is a column, or one that is computed of it and NULL with it."""
+    while value.op in STRICT and len(opened := [part for part in value.parts if part.is_open]) == 1:
+        (value,) = opened
+    return value.op == "of"

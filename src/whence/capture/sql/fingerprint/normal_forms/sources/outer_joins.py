@@ -172,8 +172,12 @@ def rejects_missing(condition: Formula, own: frozenset[Formula]) -> bool:
         return any(rejects_missing(part, own) for part in parts)
     if condition.op == "or":
         return all(rejects_missing(part, own) for part in parts)
-    tested = null_tested(parts[0]) if condition.op == "not" else None
-    return tested is not None and is_missing(tested, own)
+    if condition.op != "not":
+        return is_missing(condition, own)
+    tested = null_tested(parts[0])
+    if tested is not None:
+        return is_missing(tested, own)
+    return is_missing(parts[0], own) or (parts[0].op in STRICT_CONDITIONS and rejects_missing(parts[0], own))
 
 
 def is_missing(value: Formula, own: frozenset[Formula]) -> bool:

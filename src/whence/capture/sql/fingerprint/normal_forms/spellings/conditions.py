@@ -7,13 +7,13 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside, given
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_rounded_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, is_exact_type, is_rounded_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.date_tests import part_test
 from whence.capture.sql.fingerprint.normal_forms.values.dates import fold_date
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import prefix_test
 from whence.capture.sql.names.names import column_name
-from whence.capture.sql.provenance.formulas import Formula
+from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.conditions import conjuncts
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -33,6 +33,10 @@ def _null_safe(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         ):
             pairs = [e.store.make(node.key, e.store.make("bag", *pair)) for pair in zip(*sides, strict=True)]
             return connect(e.store, "and" if node.key == "nullsafeeq" else "or", pairs)
+    for value, wanted in ((left, right), (right, left)):
+        if wanted.op == "boolean" and (is_condition(value) or is_boolean(value)):
+            found = _is_truth(e.store, value, wanted)
+            return found if node.key == "nullsafeeq" else negate(e.store, found)
     return e.store.make(node.key, e.store.make("bag", left, right))
 
 
@@ -48,10 +52,16 @@ def _is(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 def _is_boolean(e: "Expressions", scope: Scope, node: tree.Node, wanted: Formula) -> Formula:
     """`f IS TRUE` as a default for NULL, where it is certain that f is a condition."""
-    inside, false = e.inside(scope, node), e.store.make("boolean", "false")
+    inside = e.inside(scope, node)
     if not is_condition(inside) and type_of(inside) != "boolean":
         return e.store.make(*e.parts(scope, node))
-    return make_coalesce(e.store, [negate(e.store, inside) if wanted is false else inside, false])
+    return _is_truth(e.store, inside, wanted)
+
+
+def _is_truth(store: Formulas, condition: Formula, wanted: Formula) -> Formula:
+    """Whether a condition is true, or false as wanted, and not NULL."""
+    false = store.make("boolean", "false")
+    return make_coalesce(store, [negate(store, condition) if wanted is false else condition, false])
 
 
 def _connector(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

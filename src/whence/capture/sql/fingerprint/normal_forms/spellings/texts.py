@@ -9,7 +9,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_o
 from whence.capture.sql.fingerprint.normal_forms.values.patterns import matching, normal_pattern, whole_pattern
 from whence.capture.sql.fingerprint.normal_forms.values.text_cases import in_letters, trimmed
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import ilike, like
-from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat
+from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat, without_text_cast
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 def _concat(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     skips_null = bool(node.args.get("coalesce"))
     return make_concat(e.store, [e.printed(scope, item) for item in tree.items(node)], skips_null)
+
+
+def _concat_with_separator(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`concat_ws`: its values become texts, as those of `concat` do."""
+    kind, *parts = e.parts(scope, node)
+    place = parts.index("expressions") + 1
+    parts[place] = e.store.make("list", *(without_text_cast(e.printed(scope, item)) for item in tree.items(node)))
+    return e.store.make(kind, *parts)
 
 
 def _join_texts(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -107,6 +115,7 @@ def _full_match(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 RULES: Final[Mapping[str, Rule]] = {
     "concat": _concat,
+    "concatws": _concat_with_separator,
     "regexpfullmatch": _full_match,
     "regexplike": _regular_expression,
     "regexpreplace": _regular_expression,

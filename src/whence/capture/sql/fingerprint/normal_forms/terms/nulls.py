@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS, formulas_of
-from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
-from whence.capture.sql.provenance.formulas import PUSHED_SIZE, Formula
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
+from whence.capture.sql.provenance.formulas import PUSHED_SIZE, STRICT, Formula
 
 _NUMBERINGS: Final = ("rownumber", "rank", "denserank")
 _TOTAL: Final = frozenset({"exists", "nullsafeeq", "nullsafeneq"})
@@ -51,7 +51,7 @@ def _is_sure_cast(value: Formula, parts: list[Formula]) -> bool:
     is_moment = before in _MOMENTS or (parts[0].op == "date_trunc" and type_of(formulas_of(parts[0])[0]) in _MOMENTS)
     if is_moment and after in _MOMENTS:
         return True
-    return value.store.dialect in _SURE_CASTS and before in _CAST and after in _CAST
+    return value.store.dialect in _SURE_CASTS and all(one in _CAST or is_exact_type(one) for one in (before, after))
 
 
 def is_null(value: Formula) -> Formula:
@@ -77,6 +77,11 @@ def null_tested(condition: Formula) -> Formula | None:
 def not_null(condition: Formula) -> Formula | None:
     """The value that IS NOT NULL tests."""
     return null_tested(formulas_of(condition)[0]) if condition.op == "not" else None
+
+
+def is_null_with(value: Formula, source: Formula) -> bool:
+    """Whether a value is NULL where another one is, as a quotient is where its divisor is."""
+    return value is source or (value.op in STRICT and any(is_null_with(part, source) for part in formulas_of(value)))
 
 
 def is_never_null(value: Formula) -> bool:

@@ -33,6 +33,11 @@ EXACT_TEXTS: Final = frozenset(
 )
 """Dialects that compare texts character by character: case and blanks at the end count."""
 
+_BOOLEANS: Final = frozenset(
+    {"duckdb", "postgres", "redshift", "spark", "databricks", "bigquery", "snowflake", "trino"}
+)
+"""Dialects whose BOOLEAN is true, false or NULL, and no number."""
+
 
 def type_of(value: Formula, rows: Formula | None = None, depth: int = 0) -> str:
     """The type of a value of some rows, in lower case; empty if it is not known."""
@@ -48,6 +53,11 @@ def type_of(value: Formula, rows: Formula | None = None, depth: int = 0) -> str:
 def type_named(name: str) -> str:
     """The one name of a type that has several."""
     return _NAMES.get(name, name)
+
+
+def is_boolean(value: Formula) -> bool:
+    """Whether a value is known to be true, false or NULL by its type."""
+    return value.store.dialect in _BOOLEANS and type_of(value) == "boolean"
 
 
 def is_whole_type(name: str) -> bool:

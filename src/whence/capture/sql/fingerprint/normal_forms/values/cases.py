@@ -1,24 +1,29 @@
 """CASE, GREATEST and LEAST, which are written in several ways."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import conjuncts_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.filters import as_filter
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, is_condition, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import (
     is_never_null,
     is_null,
+    is_null_with,
     is_total,
     not_null,
     null_sources,
     null_tested,
 )
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_rounded_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, is_exact_type, is_rounded_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.branch_order import exclusive, in_order
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce, with_one_precision
 from whence.capture.sql.fingerprint.normal_forms.values.range_cases import case_of_ranges
-from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+NUMBERED_TRUTHS: Final = frozenset({"duckdb", "postgres", "spark", "databricks"})
+"""Dialects in which a cast of true to INTEGER is 1, as a literal of that type."""
 
 
 def make_case(
@@ -61,6 +66,12 @@ def coalesce_cases(store: Formulas, parts: Sequence[Formula]) -> Formula:
     which one branch alone is NULL as a CASE that gives the default there.
     """
     match parts:
+        case [
+            Formula(op="cast", args=(Formula() as truth, Formula(op="type") as kind)),
+            Formula(op="number") as default,
+        ]:
+            if (flag := _flag(store, truth, kind, default)) is not None:
+                return flag
         case [Formula(op="case", args=(Formula() as condition, Formula(op="null"), Formula() as value)), default]:
             return make_case(store, [(connect(store, "or", [condition, is_null(value)]), default)], value)
     if len(parts) == 2 and parts[0].op == "case" and parts[0].args[-1] is store.make("null"):
@@ -68,6 +79,17 @@ def coalesce_cases(store: Formulas, parts: Sequence[Formula]) -> Formula:
         if all(map(is_never_null, inside[1:-1:2])):
             return make_case(store, list(zip(inside[:-1:2], inside[1:-1:2], strict=True)), parts[1])
     return make_coalesce(store, parts)
+
+
+def _flag(store: Formulas, truth: Formula, kind: Formula, default: Formula) -> Formula | None:
+    """`coalesce(CAST(c AS INTEGER), 0)` as `CASE WHEN c THEN 1 ELSE 0 END`, of a condition that may be NULL."""
+    is_whole = store.dialect in NUMBERED_TRUTHS and str(kind.args[0]) in ("int", "integer")
+    if not is_whole or default.args[0] not in ("0", "1") or not (is_condition(truth) or is_boolean(truth)):
+        return None
+    one, zero = (store.make("number", text) for text in ("1", "0"))
+    if default is zero:
+        return make_case(store, [(truth, one)], zero)
+    return make_case(store, [(negate(store, truth), zero)], one)
 
 
 def _flat_branches(store: Formulas, branches: Sequence[tuple[Formula, Formula]]) -> Iterator[tuple[Formula, Formula]]:
@@ -106,13 +128,16 @@ def _single_case(store: Formulas, condition: Formula, value: Formula, default: F
     if condition.op == "not" and is_total(condition):
         (inner_condition,) = formulas_of(condition)
         return _single_case(store, inner_condition, default, value)
-    if default.op == "null" and all(_is_null_with(value, one) for one in _tested_sources(condition)):
+    if default.op == "null" and all(is_null_with(value, one) for one in _tested_sources(condition)):
         if all(one.op == "not" and null_tested(formulas_of(one)[0]) for one in conjuncts_of(condition)):
             return value
         if condition.op == "neq" and any(one.op in ("number", "string") for one in formulas_of(condition)):
             return store.make("case", negate(store, condition), default, value)
     if (opposite := opposite_test(store, condition)) is not None:
         return _single_case(store, opposite, default, value)
+    is_test = value.op == "null" and condition.op in ("lt", "lte")
+    if is_test and all(is_null_with(default, one) for one in null_sources(condition)):
+        return store.make("case", negate(store, condition), default, value)
     return store.make("case", condition, value, default)
 
 
@@ -121,13 +146,6 @@ def _tested_sources(condition: Formula) -> tuple[Formula, ...]:
     sources = (not_null(one) for one in conjuncts_of(condition))
     pairs = zip(conjuncts_of(condition), sources, strict=True)
     return tuple(found for one, tested in pairs for found in ((tested,) if tested else null_sources(one)))
-
-
-def _is_null_with(value: Formula, source: Formula) -> bool:
-    """Whether a value is NULL where another one is, as that of `CASE WHEN a <> 1 THEN a END`."""
-    if value is source:
-        return True
-    return value.op in STRICT and any(_is_null_with(part, source) for part in formulas_of(value))
 
 
 def _extreme_case(

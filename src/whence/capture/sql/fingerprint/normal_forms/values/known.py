@@ -3,13 +3,14 @@
 from collections.abc import Collection, Sequence
 
 from whence.capture.sql.fingerprint.block import rows_of
-from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import known_window
+from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import known_window, value_of_own_row
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_sources, null_tested
 from whence.capture.sql.fingerprint.normal_forms.values.cases import are_ordered, make_case, opposite_test
+from whence.capture.sql.fingerprint.normal_forms.values.texts import becomes_text, is_text, make_concat
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 
@@ -37,7 +38,9 @@ class KnownValues:
         return all(is_known(self.conditions, one) or self._is_known_inside(one) for one in null_sources(value))
 
     def _is_known_inside(self, value: Formula) -> bool:
-        """Whether the rows of a source have a column without NULL."""
+        """Whether the rows of a source have a column without NULL, or a value of the own row is in its window."""
+        if (own := value_of_own_row(value)) is not None:
+            return self.is_known(own)
         if value.op != "of" or value.args[0] not in self.sources:
             return False
         instance, inside = formulas_of(value)
@@ -65,6 +68,8 @@ class KnownValues:
                 return self._case(parts)
             case "least" | "greatest" if parts[0].op == "set":
                 return self._extreme(part)
+            case "dpipe" if all(is_text(one) or (becomes_text(one) and self.is_known(one)) for one in parts):
+                return make_concat(store, parts, skips_null=True)
             case "window":
                 return known_window(store, part, self.is_known)
             case "and" | "or" if part is not before:

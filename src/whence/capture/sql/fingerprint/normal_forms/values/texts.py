@@ -2,18 +2,36 @@
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import flat_parts, formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_named, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+_PRINTED: Final = frozenset({"text", "boolean", "date", "timestamp"})
+"""Types whose values become texts by themselves where texts are joined; numbers without rounding do, too."""
+
+
+def without_text_cast(value: Formula) -> Formula:
+    """A value among joined texts without a cast to a text, which DuckDB makes anyway. A list would be joined as one."""
+    if value.op != "cast" or type_named(str(value.parts[1].args[0])) != "text":
+        return value
+    return value.parts[0] if becomes_text(value.parts[0]) else value
+
+
+def becomes_text(value: Formula) -> bool:
+    """Whether a value among joined texts becomes the text that a cast of it gives, also in `concat`."""
+    kind = type_of(value)
+    return value.store.dialect == "duckdb" and (kind in _PRINTED or is_exact_type(kind))
 
 
 def make_concat(store: Formulas, parts: Sequence[Formula], skips_null: bool) -> Formula:
     """Texts one after the other. `skips_null`: NULL counts as the empty text; else it makes all of it NULL."""
     name = "concat" if skips_null else "dpipe"
-    flat = _with_joined_literals(store, flat_parts(name, parts))
+    flat = _with_joined_literals(store, [without_text_cast(one) for one in flat_parts(name, parts)])
     if len(flat) == 1 and flat[0].op == "string":
         return flat[0]
-    if skips_null or all(map(_is_text, flat)):
+    if skips_null or all(map(is_text, flat)):
         return store.make("concat", *map(_without_default, flat_parts("concat", flat)))
     return store.make("dpipe", *flat)
 
@@ -28,17 +46,17 @@ def _with_joined_literals(store: Formulas, parts: Sequence[Formula]) -> list[For
     return found
 
 
-def _is_text(value: Formula) -> bool:
+def is_text(value: Formula) -> bool:
     """Whether a text is never NULL."""
     if value.op == "coalesce":
-        return any(map(_is_text, formulas_of(value)))
+        return any(map(is_text, formulas_of(value)))
     return value.op in ("string", "concat")
 
 
 def _without_default(value: Formula) -> Formula:
     parts = formulas_of(value)
     if value.op == "coalesce" and len(parts) == 2 and parts[1] is value.store.make("string", ""):
-        return parts[0]
+        return without_text_cast(parts[0])
     return value
 
 
