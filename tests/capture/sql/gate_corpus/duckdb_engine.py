@@ -45,7 +45,7 @@ MORE_WITH_ROWS = 48
 INSURANCE_WITH_ROWS = 120
 """So many show every column that an edit of `insurance` changes: a month and thirty days differ in few of them."""
 MOST_WITH_ROWS = 56
-"""So many for `campus`, `resort` and `film`."""
+"""So many show every column that an edit of `campus`, `resort` or `film` changes."""
 _BASE = {
     "i": Kind("INTEGER", (1, 0, 3, 7, 40, -2)),
     "t": Kind("VARCHAR", ("x", "Y ", "", "é'\"x", "z")),

@@ -132,7 +132,7 @@ class Flags:
         return self._quotient(value)
 
     def quotient(self, value: Formula) -> Formula:
-        """A value with averages in place of quotients, and nothing else written anew."""
+        """Replace quotients of aggregates by averages, and nothing else."""
         if not value.has_aggregate or value.op in ("aggregate", "window"):
             return value
         return self._quotient(rebuild(self.store, value, self.quotient))

@@ -247,7 +247,7 @@ def _repeated_rows(instance: Formula, readers: Sequence[Formula]) -> Formula | N
 def tell_zeros_apart(instance: Formula, readers: Sequence[Formula]) -> bool:
     """Whether formulas may differ for equal keys of a grouped source: for the two zeros that are one key.
 
-    Which of the two is the greatest value of both is not told in SQL.
+    SQL does not say which of the two `max` or `min` returns.
     """
     values = [part for reader in readers for part in _aggregated(reader)]
     for column in columns_of(instance, values):
