@@ -1,24 +1,12 @@
 """The verdicts on single statements: the corpora of TPC-DS, TPC-H, Spark SQL and made-up companies."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 
 from capture.sql.fingerprint.verdicts import EVERY_EDIT, Compare, Verdict
 from capture.sql.gate_corpus import query_edits, shop
+from capture.sql.gate_corpus.estates import Estate, find_estate
 from capture.sql.gate_corpus.query_edits import Edit, Truth
-from capture.sql.generated import (
-    campus,
-    care,
-    film,
-    grid,
-    insurance,
-    logistics,
-    market,
-    resort,
-    subscriptions,
-    tpcds,
-    tpch,
-)
+from capture.sql.generated import tpcds, tpch
 from whence.capture.sql.fingerprint.projects.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.projects.evaluation import Readings
 from whence.capture.sql.fingerprint.projects.versions import compare_projects
@@ -29,55 +17,20 @@ _ANSWER = DatasetName("duckdb", "answer")
 """The dataset that a query of a benchmark is the model of."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Schema:
-    """The types of columns, by table. `target_of`: the table that a statement writes; empty for a query.
-
-    `keys`: the columns of the primary key of a table, for the scores that declare them.
-    """
-
-    types: Mapping[str, Mapping[str, str]]
-    target_of: Callable[[str], str]
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def columns(self) -> Mapping[str, tuple[str, ...]]:
-        """The columns of each table."""
-        return {table: tuple(names) for table, names in self.types.items()}
-
-
-_SCHEMAS: Mapping[str, _Schema] = {
-    name: _Schema({**made.TABLES, **made.TARGETS}, made.target_of)
-    for name, made in (
-        ("subscriptions", subscriptions),
-        ("care", care),
-        ("refactorings", subscriptions),
-        ("logistics", logistics),
-        ("grid", grid),
-        ("market", market),
-        ("insurance", insurance),
-        ("campus", campus),
-    )
-} | {
-    "resort": _Schema(resort.TABLES, resort.target_of, resort.KEYS),
-    "film": _Schema(film.TABLES, film.target_of, film.KEYS),
-}
-
-
 def query_verdicts(
     corpus: str, compare: Compare = compare_projects, part: slice = EVERY_EDIT, has_keys: bool = False
 ) -> Iterator[Verdict]:
     """The verdicts on one of `query_edits.CORPORA`. `has_keys`: the keys of its tables are declared."""
     readings, truths = Readings(), query_edits.truths(corpus)
     for edit in query_edits.edits(corpus)[part]:
-        schema = _SCHEMAS.get(corpus)
+        estate = find_estate(edit.statement)
         before, after = (
-            _project(edit, sql) if schema is None else _of_schema(schema, edit, sql, has_keys)
+            _project(edit, sql) if estate is None else _of_estate(estate, edit, sql, has_keys)
             for sql in (edit.before, edit.after)
         )
         changes = compare(before, after, readings)
         notable = tuple(change for change in changes if not change.kind.is_harmless)
-        dataset = _dataset(edit) if schema is None else schema.target_of(edit.before) or _ANSWER.name
+        dataset = _dataset(edit) if estate is None else estate.target_of(edit.before) or _ANSWER.name
         yield _verdict(edit, dataset, truths[edit.name], truths[edit.statement], notable)
 
 
@@ -112,13 +65,13 @@ def _project(edit: Edit, sql: str) -> ProjectCode:
     return ProjectCode(dialect="spark", namespace="spark", codes=(code,), columns=columns, types=known)
 
 
-def _of_schema(schema: _Schema, edit: Edit, sql: str, has_keys: bool) -> ProjectCode:
+def _of_estate(estate: Estate, edit: Edit, sql: str, has_keys: bool) -> ProjectCode:
     """A query as the only model of a project, a statement that writes a table as its only script."""
-    if schema.target_of(edit.before):
+    if estate.target_of(edit.before):
         code = Code(file="job.sql", sql=sql, content=sql)
     else:
         code = Code(file="answer.sql", sql=sql, content=sql, builds=_ANSWER, table=_ANSWER.name)
-    keys = {table: (UniqueKey(columns=key, is_complete=True),) for table, key in schema.keys.items() if has_keys}
-    return ProjectCode(
-        dialect="duckdb", namespace="duckdb", codes=(code,), columns=schema.columns, types=schema.types, keys=keys
-    )
+    types = estate.types
+    columns = {table: tuple(names) for table, names in types.items()}
+    keys = {table: (UniqueKey(columns=key, is_complete=True),) for table, key in estate.keys.items() if has_keys}
+    return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=columns, types=types, keys=keys)

@@ -1,51 +1,23 @@
 """Random databases in DuckDB: for TPC-DS, and for statements that Spark cannot execute without a table format."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from random import Random
-from types import ModuleType
 
 import duckdb
 
 from capture.sql.gate_corpus import shop
+from capture.sql.gate_corpus.estates import WITH_ROWS, Estate, find_estate
 from capture.sql.gate_corpus.execution import Database, StatementError, Table
-from capture.sql.gate_corpus.query_edits import (
-    CAMPUS,
-    CARE,
-    FILM,
-    GRID,
-    INSURANCE,
-    LOGISTICS,
-    MARKET,
-    RESORT,
-    SUBSCRIPTIONS,
-    TPCH,
-)
-from capture.sql.generated import (
-    campus,
-    care,
-    film,
-    grid,
-    insurance,
-    logistics,
-    market,
-    resort,
-    subscriptions,
-    tpcds,
-    tpch,
-)
+from capture.sql.gate_corpus.query_edits import TPCH
+from capture.sql.generated import tpcds, tpch
+from capture.sql.generated.companies.market import quoted
 from capture.sql.oracles.perturbation import Kind, text_of
 
-WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
-"""How many databases to have where a query has an answer and where it has none, out of how many."""
-MORE_WITH_ROWS = 48
-"""So many show every column that an edit of `care`, `logistics`, `grid` or `market` changes."""
-INSURANCE_WITH_ROWS = 120
-"""So many show every column that an edit of `insurance` changes: a month and thirty days differ in few of them."""
-MOST_WITH_ROWS = 56
-"""So many show every column that an edit of `campus`, `resort` or `film` changes."""
+WITHOUT_ROWS, TRIED = 6, 300
+"""How many databases to have where a query has no answer, and out of how many all are."""
 _BASE = {
     "i": Kind("INTEGER", (1, 0, 3, 7, 40, -2)),
     "t": Kind("VARCHAR", ("x", "Y ", "", "é'\"x", "z")),
@@ -62,8 +34,9 @@ class DuckDBEngine:
         name = statement.removeprefix("query ")
         if statement.startswith(TPCH):
             made = list(_useful((_tpch(seed, versions) for seed in range(TRIED)), versions[0]))
-        elif estate := next((one for start, one in _ESTATES.items() if statement.startswith(start)), None):
-            made = list(_useful((estate.database(seed, versions) for seed in range(TRIED)), versions[0], estate.rows))
+        elif estate := find_estate(statement):
+            every = (_of_estate(estate, seed, versions) for seed in range(TRIED))
+            made = list(_useful(every, versions[0], estate.rows))
         elif statement != name:
             made = list(_useful((_tpcds(name, seed, versions) for seed in range(TRIED)), versions[0]))
         else:
@@ -148,35 +121,11 @@ def _shop(seed: int, statement: str) -> DuckDBDatabase:
     return DuckDBDatabase(connection, shop.target_of(statement) or "", ("customers",))
 
 
-@dataclass(frozen=True)
-class _Estate:
-    """An estate whose tables are made from the versions of a statement: how many databases with rows to have, and
-    whether its tables have quoted names.
-    """
-
-    module: ModuleType
-    rows: int
-    is_quoted: bool = True
-
-    def database(self, seed: int, versions: Sequence[str]) -> DuckDBDatabase:
-        connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
-        connection.execute("SET timezone = 'UTC'")
-        for sql in self.module.scripts(seed, versions):
-            connection.execute(sql)
-        names = self.module.tables_of("\n".join(versions))
-        tables = tuple(map(market.quoted, names) if self.is_quoted else names)
-        return DuckDBDatabase(connection, self.module.target_of(versions[0]), tables)
-
-
-_ESTATES: Mapping[str, _Estate] = {
-    SUBSCRIPTIONS: _Estate(subscriptions, WITH_ROWS, is_quoted=False),
-    CARE: _Estate(care, MORE_WITH_ROWS, is_quoted=False),
-    LOGISTICS: _Estate(logistics, MORE_WITH_ROWS),
-    GRID: _Estate(grid, MORE_WITH_ROWS),
-    MARKET: _Estate(market, MORE_WITH_ROWS),
-    INSURANCE: _Estate(insurance, INSURANCE_WITH_ROWS),
-    CAMPUS: _Estate(campus, MOST_WITH_ROWS),
-    RESORT: _Estate(resort, MOST_WITH_ROWS),
-    FILM: _Estate(film, MOST_WITH_ROWS),
-}
-"""By the beginning of a statement's name."""
+def _of_estate(estate: Estate, seed: int, versions: Sequence[str]) -> DuckDBDatabase:
+    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
+    connection.execute("SET timezone = 'UTC'")
+    for sql in estate.module.scripts(seed, versions):
+        connection.execute(sql)
+    names = estate.module.tables_of("\n".join(versions))
+    tables = tuple(map(quoted, names) if estate.is_quoted else names)
+    return DuckDBDatabase(connection, estate.target_of(versions[0]), tables)

@@ -18,35 +18,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from capture.sql.gate_corpus.estates import ESTATES, find_estate
 from capture.sql.generated import tpcds, tpch
 
 FOLDER = Path(__file__).parent / "queries"
-CORPORA = (
-    *("tpcds", "tpch", "spark", "subscriptions", "care", "refactorings"),
-    *("logistics", "grid", "market", "insurance", "campus", "resort", "film"),
-)
+CORPORA = ("tpcds", "tpch", "spark", "refactorings", *ESTATES)
 _COLUMNS = ("columns", "removed", "added", "type", "values")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 TPCH = "TPC-H "
 """The beginning of the name of a query of TPC-H."""
-SUBSCRIPTIONS = "subscriptions "
-"""The beginning of the name of a statement on the tables of a company that sells subscriptions; DuckDB executes it."""
-CARE = "care "
-"""The beginning of the name of a statement on the tables of a hospital group; DuckDB executes it."""
-LOGISTICS = "logistics "
-"""The beginning of the name of a statement on the tables of a parcel company; DuckDB executes it."""
-GRID = "grid "
-"""The beginning of the name of a statement on the tables of an electricity grid operator; DuckDB executes it."""
-MARKET = "market "
-"""The beginning of the name of a statement on the tables of an online marketplace; DuckDB executes it."""
-INSURANCE = "insurance "
-"""The beginning of the name of a statement on the tables of an insurer; DuckDB executes it."""
-CAMPUS = "campus "
-"""The beginning of the name of a statement on the tables of a university; DuckDB executes it."""
-RESORT = "resort "
-"""The beginning of the name of a statement on the tables of a ski resort; DuckDB executes it."""
-FILM = "film "
-"""The beginning of the name of a statement on the tables of a film distributor; DuckDB executes it."""
 IN_DUCKDB = " in DuckDB"
 """The end of the name of a statement that DuckDB executes: Spark alone has no table that MERGE can write."""
 
@@ -68,13 +48,7 @@ class Edit:
     @property
     def is_on_duckdb(self) -> bool:
         """Whether DuckDB executes it."""
-        return (
-            self.is_query
-            or self.statement.startswith(
-                (SUBSCRIPTIONS, CARE, LOGISTICS, GRID, MARKET, INSURANCE, CAMPUS, RESORT, FILM)
-            )
-            or self.statement.endswith(IN_DUCKDB)
-        )
+        return self.is_query or find_estate(self.statement) is not None or self.statement.endswith(IN_DUCKDB)
 
     @property
     def is_query(self) -> bool:

@@ -1,15 +1,5 @@
 """Decides by execution what each edit of a statement changes, and writes `queries/<corpus>_truth.txt`.
 
-    make accuracy-gate ARGS="--truth tpcds"
-    make accuracy-gate ARGS="--truth tpch"
-    make accuracy-gate ARGS="--truth spark"
-    make accuracy-gate ARGS="--truth subscriptions"
-    make accuracy-gate ARGS="--truth care"
-    make accuracy-gate ARGS="--truth logistics"
-    make accuracy-gate ARGS="--truth grid"
-    make accuracy-gate ARGS="--truth market"
-    make accuracy-gate ARGS="--truth campus"
-    make accuracy-gate ARGS="--truth resort"
     make accuracy-gate ARGS="--truth film"
 
 Both versions run on random databases: small domains, NULLs, duplicates, ties, hostile texts, empty tables; keys are

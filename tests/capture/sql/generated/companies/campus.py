@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from random import Random
 
-from capture.sql.generated.logistics import target_of
-from capture.sql.generated.market import quoted
+from capture.sql.generated.companies.logistics import target_of
+from capture.sql.generated.companies.market import quoted
 
 __all__ = ("KEYS", "TABLES", "TARGETS", "is_read", "made_table", "scripts", "tables_of", "target_of")
 

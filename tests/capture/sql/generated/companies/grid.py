@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from random import Random
 
-from capture.sql.generated.logistics import target_of
+from capture.sql.generated.companies.logistics import target_of
 
 __all__ = ("TABLES", "TARGETS", "scripts", "tables_of", "target_of")
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 
-from capture.sql.generated.campus import is_read, made_table
-from capture.sql.generated.logistics import target_of
-from capture.sql.generated.market import quoted
+from capture.sql.generated.companies.campus import is_read, made_table
+from capture.sql.generated.companies.logistics import target_of
+from capture.sql.generated.companies.market import quoted
 
 __all__ = ("KEYS", "TABLES", "TARGETS", "scripts", "tables_of", "target_of")
 
