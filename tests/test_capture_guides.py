@@ -48,6 +48,7 @@ TIMED = (
     "poll-metabase",
     "poll-snowflake",
     "poll-superset",
+    "poll-trino",
     "read-flink",
     "read-kubeflow",
     "read-lookml",
@@ -110,6 +111,7 @@ def start(script: str, port: int) -> subprocess.Popen[bytes]:
         ("poll-snowflake", 1),
         ("poll-bigquery", 1),
         ("poll-databricks", 1),
+        ("poll-trino", 1),
         ("sql-log", 1),
     ],
 )

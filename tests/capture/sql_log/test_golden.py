@@ -25,8 +25,13 @@ def settings(dialect: str, columns: dict[str, list[str]] | None = None) -> Setti
     return Settings(dialect=dialect, namespace=NAMESPACE, jobs=NAMESPACE, time=0, catalog=catalog)
 
 
+def format_name(path: Path) -> str:
+    """The format of a log: `trino` of `trino.json`, and of `server-476.trino.json`."""
+    return path.stem.rpartition(".")[2]
+
+
 def lines_of(path: Path, processes: int | None = None) -> list[bytes | Flaw]:
-    form = format_of(path.stem, PREFIX)
+    form = format_of(format_name(path), PREFIX)
     return list(capture_log(path, form, settings(form.dialect), processes))
 
 
@@ -87,4 +92,4 @@ def _blocks(lines: list[str]) -> list[tuple[str, ...]]:
 
 
 def test_every_format_has_a_log_here() -> None:
-    assert {path.stem for path in LOGS} == set(FORMATS)
+    assert {format_name(path) for path in LOGS} == set(FORMATS)

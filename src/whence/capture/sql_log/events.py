@@ -104,7 +104,7 @@ def _facts(query: Query, settings: Settings) -> SqlFacts | None:
     reported = reported_facts(query.reported, naming)
     if not query.text.strip():
         return reported
-    script = _read_text(query.text, settings, naming.defaults)
+    script = _read_text(query, settings, naming.defaults)
     if query.destination:
         script = replace(
             script, statements=tuple(replace(statement, writes=(*statement.writes, RESULT)) for statement in script)
@@ -114,13 +114,15 @@ def _facts(query: Query, settings: Settings) -> SqlFacts | None:
     facts = sql_facts(query.text, settings.dialect, script, naming)
     if not (facts.inputs or facts.outputs or facts.run_facets):
         return reported
-    is_whole = all(statement.status == "parsed" for statement in script) and not query.reported.is_direct
-    return combine_facts(facts, reported, has_all_tables=is_whole) if reported else facts
+    is_whole = all(statement.status == "parsed" for statement in script)
+    is_direct = query.reported.is_direct
+    return combine_facts(facts, reported, is_whole=is_whole, is_direct=is_direct) if reported else facts
 
 
-def _read_text(text: str, settings: Settings, defaults: Parts) -> ScriptLineage:
-    read = _read_cached if len(text) <= _CACHED_TEXT else _read_uncached
-    script = read(text, settings.dialect, _SessionCatalog(settings.catalog, defaults))
+def _read_text(query: Query, settings: Settings, defaults: Parts) -> ScriptLineage:
+    read = _read_cached if len(query.text) <= _CACHED_TEXT else _read_uncached
+    known = _SessionCatalog(settings.catalog, defaults, query.reported.columns)
+    script = read(query.text, settings.dialect, known)
     if len(script.statements) == 1:  # keep temporary tables: later queries of the session read them
         return replace(script, collapsed=script.statements[0].edges)
     return script
@@ -128,22 +130,28 @@ def _read_text(text: str, settings: Settings, defaults: Parts) -> ScriptLineage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SessionCatalog:
-    """A catalog and the prefix of bare names. Catalogs compare by identity, which makes a cheap cache key."""
+    """A catalog, the prefix of bare names, and the columns that the engine reports for one query.
+
+    Catalogs compare by identity, which makes a cheap cache key.
+    """
 
     catalog: Catalog
     defaults: Parts
+    reported: tuple[tuple[Parts, tuple[str, ...]], ...] = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _SessionCatalog) and (
-            self.catalog is other.catalog and self.defaults == other.defaults
+            self.catalog is other.catalog and (self.defaults, self.reported) == (other.defaults, other.reported)
         )
 
     def __hash__(self) -> int:
-        return hash((id(self.catalog), self.defaults))
+        return hash((id(self.catalog), self.defaults, self.reported))
 
 
 def _read_uncached(text: str, dialect: str, known: _SessionCatalog) -> ScriptLineage:
-    return read_script(text, dialect, _with_defaults(known.catalog, known.defaults))
+    catalog = _with_defaults(known.catalog, known.defaults)
+    reported = {Table(parts): columns for parts, columns in known.reported}
+    return read_script(text, dialect, replace(catalog, reported=reported) if reported else catalog)
 
 
 def _with_defaults(catalog: Catalog, defaults: Parts) -> Catalog:

@@ -1,4 +1,4 @@
-"""Query histories that engines export: Snowflake, Databricks, Trino, pg_stat_statements; one row per query.
+"""Query histories that engines export: Snowflake, Databricks, pg_stat_statements; one row per query.
 
 Column names are those of each vendor's reference. Unfinished queries are left out.
 """
@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from whence.capture.sql_log.query import Flow, Parts, Query, Reported
-from whence.capture.sql_log.rows import Row, at, number, text, value_of
+from whence.capture.sql_log.rows import Row, number, text, value_of
+from whence.capture.sql_log.states import execution_of, state_of
 from whence.capture.sql_log.times import moment
 from whence.model.events import RunState
 from whence.openlineage.json.wire import objects_in, text_of
 
-_FAILED = ("FAIL", "FAILED", "FAILED_WITH_ERROR", "FAILED_WITH_INCIDENT", "INCIDENT", "ERROR")
-_ABORTED = ("CANCELED", "CANCELLED", "ABORTED", "USER_CANCELED", "ADMINISTRATIVELY_KILLED")
 _UNFINISHED = ("RUNNING", "QUEUED", "BLOCKED", "RESUMING_WAREHOUSE", "PENDING", "COMPILING", "COMPILED", "STARTED")
 """States of unfinished queries: a later export contains them again."""
 _CANCELED = "604"
@@ -34,14 +33,14 @@ def snowflake_query(row: Row, place: str) -> Query | None:
         place=place,
         started=moment(text(row, "start_time")),
         ended=moment(text(row, "end_time")) or moment(text(row, "start_time")),
-        state=RunState.ABORT if _is_canceled(row) else _state(text(row, "execution_status"), error),
+        state=RunState.ABORT if _is_canceled(row) else state_of(text(row, "execution_status"), error),
         error=error,
         user=text(row, "user_name"),
         database=text(row, "database_name"),
         schema=text(row, "schema_name"),
         session=text(row, "session_id"),
         query_id=text(row, "query_id"),
-        execution=_execution(text(row, "query_id")),
+        execution=execution_of(text(row, "query_id")),
         rows=_written(row) or number(row, "rows_produced"),
     )
 
@@ -65,7 +64,7 @@ def snowflake_access(row: Row, place: str) -> Query:
         ended=moment(text(row, "query_start_time")),
         user=text(row, "user_name"),
         query_id=text(row, "query_id"),
-        execution=_execution(text(row, "query_id")),
+        execution=execution_of(text(row, "query_id")),
         reported=Reported(
             inputs=tuple(_dotted(text_of(entry.get("objectName"))) for entry in accessed if _is_table(entry)),
             outputs=tuple(outputs),
@@ -99,12 +98,12 @@ def databricks_query(row: Row, place: str) -> Query | None:
         place=place,
         started=moment(text(row, "start_time", "query_start_time_ms")),
         ended=moment(text(row, "end_time", "query_end_time_ms", "start_time", "query_start_time_ms")),
-        state=_state(text(row, "execution_status", "status"), error),
+        state=state_of(text(row, "execution_status", "status"), error),
         error=error,
         user=text(row, "executed_by", "user_name"),
         session=text(row, "session_id"),
         query_id=text(row, "statement_id", "query_id"),
-        execution=_execution(text(row, "statement_id", "query_id")),
+        execution=execution_of(text(row, "statement_id", "query_id")),
         application=text(row, "client_application"),
         rows=number(row, "produced_rows", "rows_produced"),
     )
@@ -138,7 +137,7 @@ def plain_query(row: Row, place: str) -> Query | None:
         place=place,
         started=started,
         ended=moment(row.get("end_time")) or started,
-        state=_state(text(row, "status"), error),
+        state=state_of(text(row, "status"), error),
         error=error,
         user=text(row, "user", "user_name"),
         database=text(row, "database", "catalog"),
@@ -149,66 +148,6 @@ def plain_query(row: Row, place: str) -> Query | None:
         rows=number(row, "rows"),
         dialect=text(row, "dialect"),
     )
-
-
-def trino_event(row: Row, place: str) -> Query | None:
-    """Read a QueryCompletedEvent of Trino's or Presto's event listeners (HTTP, Kafka). Returns None for other
-    events.
-    """
-    if isinstance(inner := row.get("eventpayload"), dict):  # as the Kafka listener wraps it
-        row = {key.lower(): value for key, value in inner.items()}
-    metadata, context = row.get("metadata"), row.get("context")
-    if not isinstance(metadata, dict) or "createtime" not in row:
-        return None
-    failure = row.get("failureinfo")
-    code = text_of(at(failure, "errorCode", "name"))
-    message = text_of(at(failure, "failureMessage")) or code
-    return Query(
-        text=text_of(metadata.get("query")),
-        place=place,
-        started=moment(row.get("createtime")),
-        ended=moment(row.get("endtime")),
-        state=_state(code if code in _ABORTED else text_of(metadata.get("queryState")), message),
-        error=message,
-        user=text_of(at(context, "user")),
-        database=text_of(at(context, "catalog")),
-        schema=text_of(at(context, "schema")),
-        query_id=text_of(metadata.get("queryId")),
-        execution=_execution(text_of(metadata.get("queryId"))),
-        application=text_of(at(context, "source")),
-        reported=_trino_reported(row.get("iometadata")),
-    )
-
-
-def _trino_reported(value: Any) -> Reported:
-    inputs = [_trino_table(entry, "catalogName") for _, entry in objects_in(at(value, "inputs"))]
-    output = at(value, "output")
-    if not isinstance(output, dict):
-        return Reported(inputs=tuple(inputs))
-    target = _trino_table(output, "catalogName")
-    flows = [
-        Flow(
-            _trino_table(source, "catalog"), text_of(source.get("columnName")), target, text_of(entry.get("columnName"))
-        )
-        for _, entry in objects_in(output.get("columns"))
-        for _, source in objects_in(entry.get("sourceColumns"))
-    ]
-    return Reported(inputs=tuple(inputs), outputs=(target,), flows=tuple(flows))
-
-
-def _trino_table(entry: dict[str, Any], catalog: str) -> Parts:
-    return tuple(text_of(entry.get(key)) for key in (catalog, "schema", "table"))
-
-
-def _execution(query_id: str) -> tuple[str, ...]:
-    return (query_id,) if query_id else ()
-
-
-def _state(status_text: str, error: str) -> RunState:
-    status = status_text.upper()
-    if status in _ABORTED:
-        return RunState.ABORT
-    return RunState.FAIL if status in _FAILED or error else RunState.COMPLETE
 
 
 def _is_unfinished(row: Row, *keys: str) -> bool:

@@ -12,11 +12,11 @@ from whence.capture.sql_log.exports import (
     plain_query,
     snowflake_access,
     snowflake_query,
-    trino_event,
 )
 from whence.capture.sql_log.postgres import DEFAULT_PREFIX, csv_log, json_log, stderr_log
 from whence.capture.sql_log.query import Flaw, Query
 from whence.capture.sql_log.rows import Row, rows
+from whence.capture.sql_log.trino import trino_event
 
 LogReader = Callable[[TextIO, str], Iterator[Query | Flaw]]
 """Reads queries and flaws from a stream and its name, one at a time."""

@@ -25,6 +25,9 @@ class Reported:
     inputs: tuple[Parts, ...] = ()
     outputs: tuple[Parts, ...] = ()
     flows: tuple[Flow, ...] = ()
+    columns: tuple[tuple[Parts, tuple[str, ...]], ...] = ()
+    """Columns of tables that the text may leave unsaid: those that `INSERT INTO t SELECT …` writes, in their order, and
+    those that `SELECT *` reads."""
     is_direct: bool = False
     """Whether the inputs are those that the query names, and not also the tables behind its views."""
 

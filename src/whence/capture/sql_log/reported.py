@@ -17,6 +17,8 @@ from whence.openlineage.json.wire import Json
 from whence.openlineage.write import column_lineage
 
 _DIRECT = "DIRECT"
+_Key = tuple[str, str, str]
+"""A column: the namespace and the name of its dataset, and its name."""
 
 
 def reported_facts(reported: Reported, naming: Naming) -> SqlFacts | None:
@@ -46,15 +48,17 @@ def _names(tables: Iterable[Parts], naming: Naming) -> set[DatasetName]:
     return {name for parts in tables if parts and (name := naming.dataset(Table(parts)))}
 
 
-def combine_facts(facts: SqlFacts, reported: SqlFacts, *, has_all_tables: bool = False) -> SqlFacts:
-    """The facts of a text with those of its engine. `has_all_tables`: the text names all that is read and written.
+def combine_facts(facts: SqlFacts, reported: SqlFacts, *, is_whole: bool = False, is_direct: bool = False) -> SqlFacts:
+    """The facts of a text with those of its engine. `is_whole`: the text was read, and names all that it touches.
 
-    Then of the engine's tables only those count that its columns come from: others are behind a view of the text.
+    Then a column that only decides about rows, as of the right side of EXCEPT, is no source of values, and of the
+    engine's tables only those count that its columns come from: others are behind a view of the text, unless the engine
+    itself leaves those out (`is_direct`).
     """
-    if has_all_tables and facts.outputs:
+    if is_whole and not is_direct and facts.outputs:
         reported = _without_hidden_tables(reported, facts)
     outputs = {
-        name: _combine_facets(dict(facts.outputs.get(name, {})), reported.outputs.get(name, {}))
+        name: _combine_facets(dict(facts.outputs.get(name, {})), reported.outputs.get(name, {}), is_whole)
         for name in sorted({*facts.outputs, *reported.outputs})
     }
     job_facets = dict(facts.job_facets)
@@ -107,13 +111,16 @@ def _as_sources(field: Json | None) -> Json:
 _NONE: frozenset[str] = frozenset()
 
 
-def _combine_facets(of_text: Json, of_engine: Json) -> Json:
+def _combine_facets(of_text: Json, of_engine: Json, is_whole: bool) -> Json:
     known: Json = of_engine.get("columnLineage", {}).get("fields", {})
     if not known:
         return of_text
     facet: Json = of_text.get("columnLineage") or of_engine["columnLineage"]
     fields: Json = facet["fields"]
-    combined = {column: {"inputFields": _combine_sources(fields.get(column), one)} for column, one in known.items()}
+    deciding = frozenset(map(_key, facet.get("dataset", ()))) if is_whole else frozenset[_Key]()
+    combined = {
+        column: {"inputFields": _combine_sources(fields.get(column), one, deciding)} for column, one in known.items()
+    }
     members = {"columnLineage": {**facet, "fields": dict(sorted({**fields, **combined}.items()))}}
     if evidence := of_text.get(EVIDENCE):
         doubts = [one for one in evidence["doubts"] if one["field"] not in known]
@@ -121,11 +128,15 @@ def _combine_facets(of_text: Json, of_engine: Json) -> Json:
     return {**of_text, **members}
 
 
-def _combine_sources(of_text: Json | None, of_engine: Json) -> list[Json]:
-    """The sources of one column: the engine's, as the text describes them, and the text's conditions."""
+def _combine_sources(of_text: Json | None, of_engine: Json, deciding: frozenset[_Key] = frozenset()) -> list[Json]:
+    """The sources of one column: the engine's, as the text describes them, and the text's conditions.
+
+    `deciding`: columns that decide about all rows. They are sources of values if the text of this column says so.
+    """
     described = {_key(one): one for one in (of_text or {}).get("inputFields", ())}
     engines = {_key(one): one for one in of_engine["inputFields"]}
-    direct = [described.get(key, one) for key, one in engines.items()]
+    others = deciding if described else frozenset()
+    direct = [described.get(key, one) for key, one in engines.items() if key in described or key not in others]
     conditions = (_conditions(one) for key, one in described.items() if key not in engines)
     return [*direct, *(one for one in conditions if one["transformations"])]
 
@@ -134,7 +145,7 @@ def _conditions(source: Json) -> Json:
     return {**source, "transformations": [one for one in source["transformations"] if one["type"] != _DIRECT]}
 
 
-def _key(source: Json) -> tuple[str, str, str]:
+def _key(source: Json) -> _Key:
     return source["namespace"], source["name"], source.get("field", "")
 
 

@@ -99,7 +99,7 @@ def read_event_sql(reported: ReportedSql) -> EventLineage:
         return _failed(f"budget_spent: the text has more than {CHARACTERS:,} characters")
     dialect = dialect_of(reported.dialect)
     try:
-        catalog = EventCatalog({}, (), {}, reported.inputs, reported.outputs, dialect)
+        catalog = EventCatalog({}, inputs=reported.inputs, outputs=reported.outputs, dialect=dialect)
         return _resolve_script(reported, dialect, read_script(reported.query, reported.dialect, catalog, BUDGET))
     except Exception as failure:  # lineage never breaks the pipeline (promise 6)
         return _failed(f"could not be read: {type(failure).__name__}")

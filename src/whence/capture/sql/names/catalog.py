@@ -1,7 +1,7 @@
 """The columns of tables: from the caller's catalog, and from the DDL of the script itself."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from whence.capture.sql.dialects.dialects import dialect_of
@@ -12,10 +12,14 @@ from whence.capture.sql.provenance.confidence import DDL, SCHEMA
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Tables with their columns in order. `defaults`: prefixes to try before a name; the first match wins."""
+    """Tables with their columns in order. `defaults`: prefixes to try before a name; the first match wins.
+
+    `reported`: what the engine itself says of the tables of one script, by their whole names; it comes first.
+    """
 
     tables: Mapping[Table, tuple[str, ...]]
     defaults: tuple[tuple[str, ...], ...] = ()
+    reported: Mapping[Table, tuple[str, ...]] = field(default_factory=dict)
     _suffixes: Mapping[tuple[str, ...], Table | None] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -30,7 +34,7 @@ class Catalog:
             Table(parse_name_parts(rules, name)): tuple(parse_column_name(rules, column) for column in listed)
             for name, listed in columns.items()
         }
-        return cls(tables, tuple(parse_name_parts(rules, path) for path in defaults), _index_suffixes(tables))
+        return cls(tables, tuple(parse_name_parts(rules, path) for path in defaults), _suffixes=_index_suffixes(tables))
 
     def with_missing_tables(self, other: "Catalog") -> "Catalog":
         """Add the tables of another catalog that this one cannot find under any suffix of their name."""
@@ -41,11 +45,11 @@ class Catalog:
             if table.parts[-1].lower() not in last_parts or self.find(table) is None
         }
         tables = {**self.tables, **added}
-        return Catalog(tables, self.defaults or other.defaults, _index_suffixes(tables))
+        return replace(self, tables=tables, defaults=self.defaults or other.defaults, _suffixes=_index_suffixes(tables))
 
     def find(self, table: Table) -> tuple[str, ...] | None:
         """The columns of a table: under its exact name, or under the only name that extends or shortens it."""
-        exact = self.tables.get(table)
+        exact = self.reported.get(table) or self.tables.get(table)
         if exact is not None:
             return exact
         longer = self._suffixes.get(table.parts)
