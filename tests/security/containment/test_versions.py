@@ -96,6 +96,19 @@ def test_each_version_has_its_run_and_what_the_table_knows_of_it(house: Callable
     shop.run(work)
 
 
+def test_a_version_says_that_its_run_failed_after_the_commit(house: Callable[..., House]) -> None:
+    failed = run_event(AT + 6 * SECOND, RunState.FAIL, run_of(6), outputs=[dataset(CLEAN)])
+    shop = filled(house(), [*EVENTS, committed(6, "5", run=True, operation="WRITE"), failed])
+    reader = shop.key("reader", Role.READER)
+
+    async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
+        reply = await client.get("/api/v2/versions", params={"node": str(CLEAN)}, headers=reader)
+        states = {one["version"]: one["run_state"] for one in reply.json()["data"]["versions"]}
+        assert states == {"0": "COMPLETE", "1": "COMPLETE", "2": None, "3": None, "5": "FAIL", "8": None}
+
+    shop.run(work)
+
+
 def test_runs_of_hidden_jobs_are_counted_and_not_named(house: Callable[..., House]) -> None:
     shop = filled(house(), EVENTS)
     others, stranger = shop.key("others", Role.READER, "delta.*"), shop.key("stranger", Role.READER, "else.*")

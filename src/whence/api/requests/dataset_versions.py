@@ -30,6 +30,7 @@ def read_versions(request: Request, graph: QuestionGraph, dataset: DatasetName) 
     writes = catalog_over(request, graph).writes_of_all(ids, Window(limit=MOST))
     hidden = graph.hidden([one.run.id for one in writes])
     runs = {node_id(one.run.name): one.run.name for one in writes if one.run.id not in hidden}
+    states = {one.run.name: one.run.state for one in writes}
     log = request.app.state.log
     found = {
         **read_end_events(whole.connection, log, ids, MOST),
@@ -38,6 +39,6 @@ def read_versions(request: Request, graph: QuestionGraph, dataset: DatasetName) 
     reported = [(runs.get(subject), event) for subject, events in found.items() for event in events]
     return DatasetVersions(
         dataset=dataset,
-        versions=collect_versions(reported, frozenset(names)),
+        versions=collect_versions(reported, frozenset(names), states),
         completeness=completeness_of(graph, None, reached=hidden, stopped_by="runs" if len(writes) == MOST else None),
     )

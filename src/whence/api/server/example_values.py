@@ -194,7 +194,7 @@ VALUES: Mapping[str, Any] = {
     "Measurement.metric": "nullCount",
     "by_influence": {"DIRECT": 4, "INDIRECT": 1},
     # Runs and events
-    "state": "COMPLETE",
+    **dict.fromkeys(("state", "run_state"), "COMPLETE"),
     "eventType": "COMPLETE",
     "event": _KEY,
     "error": "division by zero",

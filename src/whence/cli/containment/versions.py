@@ -12,13 +12,16 @@ from whence.client.answers.history import DatasetVersions
 from whence.client.questions import Client
 from whence.client.values.timeline import DatasetVersion
 
+_NOT_COMPLETED = {"FAIL": "its run failed", "ABORT": "its run was stopped"}
+"""What a version says of a run that ended, and did not complete."""
+
 
 def show_versions(questions: Client, node: str, *, since: str | None, limit: int, output: Rows) -> Exit:
     """Print the newest versions. `since`: when the data broke, for the version to roll back to."""
     found = questions.versions(node, limit=limit + 1 if output is Rows.TEXT else None)
     trusted = _trusted(questions, node, since) if output is Rows.TEXT else None
     command = QuestionCommand(questions=questions, output=output)
-    return show(command, found, lambda _: _lines(found, trusted, limit))
+    return show(command, found, lambda _: version_lines(found, trusted, limit))
 
 
 def _trusted(questions: Client, node: str, since: str | None) -> str | None:
@@ -27,7 +30,8 @@ def _trusted(questions: Client, node: str, since: str | None) -> str | None:
     return next((one.version for one in point.runs if one.run == point.point), None) if point else None
 
 
-def _lines(found: DatasetVersions, trusted: str | None, limit: int) -> Iterator[Text]:
+def version_lines(found: DatasetVersions, trusted: str | None, limit: int) -> Iterator[Text]:
+    """The newest versions, at most `limit`. `trusted`: the one to roll back to."""
     labels = label(map(name_of, [found.node, *(one.job for one in found.versions if one.job)]))
     yield Text.assemble((labels.of(name_of(found.node)), "bold"), ("  versions", "dim"))
     if not found.versions:
@@ -49,7 +53,8 @@ def _line(one: DatasetVersion, labels: Labels) -> Text:
     user = f"by {one.user}" if one.user else ""
     parts = (one.operation, "" if one.has_new_data else "no new data", rows, _run(one, labels), user)
     line = Text.assemble("  ", (safe(one.version), "bold cyan"), (f"  {one.time[:19]}", "dim"))
-    return line.append("".join(f"  {safe(part)}" for part in parts if part))
+    line.append("".join(f"  {safe(part)}" for part in parts if part))
+    return line.append(f"  {_NOT_COMPLETED[one.run_state]}", "bold red") if one.run_state in _NOT_COMPLETED else line
 
 
 def _run(one: DatasetVersion, labels: Labels) -> str:

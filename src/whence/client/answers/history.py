@@ -67,7 +67,7 @@ class DatasetVersions(Answer, frozen=True, kw_only=True):
 
     _rows: ClassVar[str] = "versions"
     _columns: ClassVar[tuple[str, ...]] = (
-        *("version", "time", "run", "job", "operation", "has_new_data"),
+        *("version", "time", "run", "job", "run_state", "operation", "has_new_data"),
         *("rows", "before", "user", "engine", "lost"),
     )
 

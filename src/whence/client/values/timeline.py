@@ -81,14 +81,17 @@ class ChangesNotKnown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DatasetVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of a dataset. `run`: the run that made it, None if none is known. `has_new_data`: false if it has the
-    rows of the one before. `lost`: how many versions before it had left the table's history.
+    """A version of a dataset. `run`: the run that made it, None if none is known; `run_state`: how far that run is.
+
+    `has_new_data`: false if it has the rows of the one before. `lost`: how many versions before it had left the table's
+    history.
     """
 
     version: str
     time: str
     run: str | None
     job: str | None
+    run_state: str | None
     operation: str
     has_new_data: bool
     rows: int | None

@@ -1,10 +1,11 @@
 """The versions of a dataset, as its events report them: of Delta and Iceberg tables, and of others with versions."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from whence.model.events import RunState
 from whence.model.names import DatasetName, RunName
 from whence.openlineage.names.naming import normalise
 from whence.query.answers.values import Completeness
@@ -19,13 +20,14 @@ DETAILS = "whence_tableVersion"
 class DatasetVersion:
     """One version of a dataset. `at`: microseconds since 1970 UTC. `run`: the run that made it, None if none is known.
 
-    `has_new_data`: False for versions with the rows of the one before, such as a compaction. `lost`: how many versions
-    before it had left the table's history.
+    `state`: of that run, which may fail after it has made its version. `has_new_data`: False for versions with the rows
+    of the one before, such as a compaction. `lost`: how many versions before it had left the table's history.
     """
 
     version: str
     at: int
     run: RunName | None = None
+    state: RunState | None = None
     operation: str = ""
     has_new_data: bool = True
     before: str = ""
@@ -45,18 +47,21 @@ class DatasetVersions:
 
 
 def collect_versions(
-    reported: Iterable[tuple[RunName | None, Json]], names: frozenset[DatasetName]
+    reported: Iterable[tuple[RunName | None, Json]],
+    names: frozenset[DatasetName],
+    states: Mapping[RunName, RunState],
 ) -> tuple[DatasetVersion, ...]:
     """The versions in events, the newest first; each once.
 
-    `reported`: event bodies, each with the run that it is about. `names`: all names of the dataset. A version that is
-    reported several times has the time of the table's own history, else the earliest.
+    `reported`: event bodies, each with the run that it is about. `names`: all names of the dataset. `states`: of the
+    runs. A version that is reported several times has the time of the table's own history, else the earliest.
     """
     found: dict[str, DatasetVersion] = {}
     for run, event in reported:
         for one in _versions_in(event, run, names):
             found[one.version] = _merge(found[one.version], one) if one.version in found else one
-    return tuple(sorted(found.values(), key=lambda one: (-one.at, one.version)))
+    known = [replace(one, state=states.get(one.run)) if one.run else one for one in found.values()]
+    return tuple(sorted(known, key=lambda one: (-one.at, one.version)))
 
 
 def _versions_in(event: Json, run: RunName | None, names: frozenset[DatasetName]) -> Iterator[DatasetVersion]:

@@ -8,7 +8,8 @@ from whence.query.rendering.listings import Listing
 
 
 class VersionOfDataset(TypedDict):
-    """A version of a dataset. `run`: the run that made it, None if none is known. `has_new_data`: false if it has the
+    """A version of a dataset. `run`: the run that made it, None if none is known; `run_state`: how far that run is: it
+    may fail after it has made its version. `has_new_data`: false if it has the
     rows of the one before, as after a compaction. `lost`: how many versions before it had left the table's history.
     """
 
@@ -16,6 +17,7 @@ class VersionOfDataset(TypedDict):
     time: str
     run: str | None
     job: str | None
+    run_state: str | None
     operation: str
     has_new_data: bool
     rows: int | None
@@ -40,7 +42,7 @@ def versions_listing(found: DatasetVersions) -> Listing:
         get_completeness=lambda: found.completeness,
         name="versions",
         columns=(
-            *("version", "time", "run", "job", "operation", "has_new_data"),
+            *("version", "time", "run", "job", "run_state", "operation", "has_new_data"),
             *("rows", "before", "user", "engine", "lost"),
         ),
         keys=[(-one.at, one.version) for one in several],
@@ -54,6 +56,7 @@ def _document(one: DatasetVersion) -> VersionOfDataset:
         "time": iso(one.at),
         "run": None if one.run is None else str(one.run),
         "job": None if one.run is None else str(one.run.job),
+        "run_state": None if one.state is None else one.state.name,
         "operation": one.operation,
         "has_new_data": one.has_new_data,
         "rows": one.rows,

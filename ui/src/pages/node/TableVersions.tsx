@@ -1,7 +1,7 @@
 // The versions of a dataset that its table and its runs reported, the newest first.
 
 import { apiPath, useAnswer, type DatasetVersion, type DatasetVersions, type Envelope } from "../../api";
-import { RunLink, When } from "../../components/elements";
+import { RunLink, State, When } from "../../components/elements";
 import { Section } from "../../components/Section";
 import { words } from "../../texts";
 
@@ -49,6 +49,9 @@ const Row = ({ one }: { one: DatasetVersion }) => (
       {!one.has_new_data && <span className="quiet"> {words.node.sameRows}</span>}
     </td>
     <td className="number">{one.rows?.toLocaleString("en")}</td>
-    <td>{one.run ? <RunLink run={one.run} /> : <span className="quiet">{words.node.noRun}</span>}</td>
+    <td>
+      {one.run ? <RunLink run={one.run} /> : <span className="quiet">{words.node.noRun}</span>}
+      {one.run_state && one.run_state !== "COMPLETE" && <State state={one.run_state} />}
+    </td>
   </tr>
 );
