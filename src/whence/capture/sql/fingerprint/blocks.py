@@ -31,11 +31,11 @@ from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import (
     normalize_joins,
 )
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import join_scalars, join_totals
+from whence.capture.sql.fingerprint.normal_forms.sources.self_joins import normalize_sources
 from whence.capture.sql.fingerprint.normal_forms.sources.series import days_of_numbers
 from whence.capture.sql.fingerprint.normal_forms.sources.union_filters import filter_branches
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.values.known import known_values
-from whence.capture.sql.fingerprint.row_identity import normalize_sources
 from whence.capture.sql.provenance.formulas import BINDERS, PUSHED_SIZE, Formula, Formulas
 
 

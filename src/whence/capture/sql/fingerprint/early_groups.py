@@ -13,6 +13,7 @@ from whence.capture.sql.fingerprint.blocks import close_block
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_unique
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
+from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import key_pair
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import is_missing, rejects_missing
@@ -38,6 +39,8 @@ class _Counted:
 def group_before_join(store: Formulas, rows: Rows) -> bool:
     """Complete grouped rows as ungrouped ones that are joined with groups. Returns whether they are such rows."""
     keys = rows.lists.get("keys", [])
+    if keys:
+        rows.simplify_aggregates(keys)
     flat = [value for values in rows.lists.values() for value in values]
     aggregates = list(dict.fromkeys(part for value in flat for part in aggregates_of(value)))
     block = replace(rows.block, conditions=normalize_filter(store, rows.block.conditions))
@@ -84,6 +87,7 @@ def _reads_in_aggregates_only(store: Formulas, counted: _Counted, values: Sequen
 
 def _grouped(store: Formulas, counted: _Counted, aggregates: Sequence[Formula]) -> tuple[Block, dict[Formula, Formula]]:
     """The rows that are joined with groups, and what becomes of aggregates. Raises ForeignSourceError."""
+    before = aggregates
     own = [one for one in counted.on if instances_of(one) == {counted.instance}]
     pairs = [key_pair(one, {counted.instance}) for one in counted.on if one not in own]
     if not pairs or not all(_are_of_one_type(*pair) for pair in pairs):
@@ -91,6 +95,10 @@ def _grouped(store: Formulas, counted: _Counted, aggregates: Sequence[Formula]) 
     if counted.join is not None and not all(_is_known_without_rows(one, counted.instance) for one in aggregates):
         raise ForeignSourceError
     keys = list(dict.fromkeys(key for key, _ in pairs))
+    if counted.join is not None:
+        shared, change = shared_filter(store, aggregates)
+        own = [*own, *shared]
+        aggregates = [change(one) for one in aggregates]
     inner = Rows(store, Block([counted.instance], [], own), {"keys": keys, "values": [*keys, *aggregates]})
     inner.group(lambda inside, lists: store.make("group", inside, store.make("set", *lists["keys"])), keys)
     made, closed = close_block(store, inner.block, inner.lists["values"])
@@ -98,12 +106,12 @@ def _grouped(store: Formulas, counted: _Counted, aggregates: Sequence[Formula]) 
     found = [store.push(one, instance, counted.join is not None) for one in closed]
     places = dict(zip(keys, found, strict=False))
     on = [store.make("eq", places[key], outer) for key, outer in pairs]
-    totals = dict(zip(aggregates, found[len(keys) :], strict=True))
+    totals = dict(zip(before, found[len(keys) :], strict=True))
     rest = counted.rest
     if counted.join is None:
         return Block([*rest.sources, instance], rest.outer_joins, [*rest.conditions, *on]), totals
     joins = [*rest.outer_joins, OuterJoin("left", Block([instance]), on)]
-    return Block(rest.sources, joins, rest.conditions), {one: _default(store, one, totals[one]) for one in aggregates}
+    return Block(rest.sources, joins, rest.conditions), {one: _default(store, one, totals[one]) for one in before}
 
 
 def _are_of_one_type(key: Formula, outer: Formula) -> bool:

@@ -370,9 +370,12 @@ def _place(output: Output, place: int) -> str:
 
 def _without_distinct(rows: Formula, values: list[Formula]) -> tuple[Formula, list[Formula]]:
     """Rows whose repetitions do not count, without a DISTINCT of their own."""
-    keys, inside = (rows.args[1], rows.args[0]) if rows.op == "group" else (None, None)
-    is_set = isinstance(keys, Formula) and keys.op == "set" and set(keys.args) == set(values)
-    return (inside, values) if is_set and isinstance(inside, Formula) else (rows, values)
+    if rows.op != "group" or len(rows.parts) != len(("rows", "keys")) or rows.parts[1].op != "set":
+        return rows, values
+    inside, keys = rows.parts
+    is_plain = not any(value.has_aggregate or value.has_window for value in values)
+    is_all = set(keys.args) == set(values) or (is_plain and set(keys.args) <= set(values))
+    return (inside, values) if is_all else (rows, values)
 
 
 def with_types(relation: Relation, types: Sequence[Formula | None]) -> Relation:

@@ -1,37 +1,23 @@
-"""Sources that are written in several ways: the first row of each group, and one source that is joined with itself."""
+"""Sources that are written in several ways: the first row of each group, and LIMIT."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
-from whence.capture.sql.fingerprint.keys import first_windows, partition_of, total_of, unique_keys
+from whence.capture.sql.fingerprint.keys import first_windows, partition_of, total_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import has_one_spelling, type_of
 from whence.capture.sql.provenance.formulas import PUSHED_SIZE, ROW_BOUND, Formula, Formulas
 
 Change = Callable[[Formula], Formula]
 
 
-def normalize_sources(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
-    """The same rows and values, with sources in their normal form."""
-    rest = list(values)
-    while (found := next(_changes(store, block), None)) is not None:
-        sources, conditions, change = found
-        visit = change_everywhere(store, change)
-        block = change_block(Block(sources, block.outer_joins, conditions), visit)
-        rest = [visit(value) for value in rest]
-    return block, rest
-
-
 Found = tuple[list[Formula], list[Formula], Change]
 """The sources and the conditions that are left, and what becomes of formulas."""
 
 
-def _changes(store: Formulas, block: Block) -> Iterator[Found]:
+def numbered_rows(store: Formulas, block: Block) -> Iterator[Found]:
+    """Each source whose rows a condition chooses by their number."""
     yield from _limits(store, block)
     yield from (_first_rows(store, block, *found) for found in _first_conditions(block))
-    for rows in {rows_of(one) for one in block.sources} if len(block.sources) > 1 else ():
-        if not rows.is_open and not rows.is_volatile:
-            yield from _repeated(store, block, [one for one in block.sources if rows_of(one) is rows])
 
 
 def _limits(store: Formulas, block: Block) -> Iterator[Found]:
@@ -46,7 +32,12 @@ def _limits(store: Formulas, block: Block) -> Iterator[Found]:
                     limit = store.make("limit", "expression", last)
                     limited = store.instance(store.make("limit", rows_of(source), order, limit))
                     sources = [limited if one is source else one for one in block.sources]
-                    yield sources, [one for one in block.conditions if one is not condition], _replaced(source, limited)
+                    rest = [one for one in block.conditions if one is not condition]
+                    yield sources, rest, _replaced(source, limited)
+
+
+def _replaced(gone: Formula, kept: Formula) -> Change:
+    return lambda part: kept if part is gone else part
 
 
 def _order_of_all(window: Formula) -> Formula | None:
@@ -128,23 +119,6 @@ def _first_of_row(store: Formulas, value: Formula, order: Formula, rows: Formula
             return store.make("aggregate", "max" if "desc" in flags else "min", "this", value)
         order = store.make("list", *items[: place + 1])
     return store.make("aggregate", "first_row", value, order)
-
-
-def _repeated(store: Formulas, block: Block, same: Sequence[Formula]) -> Iterator[Found]:
-    """Two sources with the same rows that are joined on a key: one of them is enough."""
-    for kept, gone in combinations(same, 2):
-        if any(_joined_on(store, block, kept, gone, key.columns) for key in unique_keys(rows_of(kept))):
-            sources = [one for one in block.sources if one is not gone]
-            yield sources, block.conditions, _replaced(gone, kept)
-
-
-def _replaced(gone: Formula, kept: Formula) -> Change:
-    return lambda part: kept if part is gone else part
-
-
-def _joined_on(store: Formulas, block: Block, one: Formula, other: Formula, columns: Sequence[Formula]) -> bool:
-    pairs = (store.make("eq", store.make("of", one, key), store.make("of", other, key)) for key in columns)
-    return bool(columns) and all(pair in block.conditions for pair in pairs)
 
 
 def change_everywhere(store: Formulas, change: Change) -> Change:

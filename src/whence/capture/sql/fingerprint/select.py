@@ -13,6 +13,7 @@ from whence.capture.sql.fingerprint.grouping_sets import union_of_groups
 from whence.capture.sql.fingerprint.keys import needed_keys
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
 from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
+from whence.capture.sql.fingerprint.normal_forms.sources.nested_joins import open_nested_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.series import series_of_function
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
@@ -167,6 +168,7 @@ class SelectMeaning(FromMeaning):
         block = before.block if isinstance(before, Meaning) else self._from()
         self._join_unnested(block, lists, node)
         if not isinstance(before, Meaning):
+            block, lists = self._open_joins(block, lists)
             block, lists = self._join_laterals(block, lists)
         rows = Rows(self.store, block, lists)
         if not isinstance(before, Meaning):
@@ -184,6 +186,11 @@ class SelectMeaning(FromMeaning):
             return block, lists
         flat = [value for values in lists.values() for value in values]
         block, changed = join_laterals(self.store, block, flat, close_block)
+        rest = iter(changed)
+        return block, {name: [next(rest) for _ in values] for name, values in lists.items()}
+
+    def _open_joins(self, block: Block, lists: dict[str, list[Formula]]) -> tuple[Block, dict[str, list[Formula]]]:
+        block, changed = open_nested_joins(self.store, block, [value for values in lists.values() for value in values])
         rest = iter(changed)
         return block, {name: [next(rest) for _ in values] for name, values in lists.items()}
 

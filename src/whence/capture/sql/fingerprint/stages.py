@@ -1,6 +1,6 @@
 """The rows of a query between two of its clauses."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -8,7 +8,6 @@ from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of,
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
 from whence.capture.sql.fingerprint.keys import needed_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_rows import with_demanded_joins
-from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count, sum_of_some
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
     FixedValues,
     any_of,
@@ -16,13 +15,13 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
     needless_keys,
     total_of_partition,
     window_columns,
+    without_determined_keys,
 )
 from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import Flags, counts_repetition, repeating_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.joined_totals import totals_as_windows
-from whence.capture.sql.fingerprint.normal_forms.aggregates.key_filters import without_key_filter
-from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
 from whence.capture.sql.fingerprint.normal_forms.aggregates.nested_groups import without_inner_groups
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
+from whence.capture.sql.fingerprint.normal_forms.aggregates.simplified import simplified
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter, without_null_filters
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
@@ -38,11 +37,9 @@ from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     without_groups,
     without_joined_groups,
 )
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
-from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues, known_values
-from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
-from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere, first_order, first_value
+from whence.capture.sql.fingerprint.outer_values import OuterValues, reads_inside
+from whence.capture.sql.fingerprint.row_identity import first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree
 
@@ -99,11 +96,11 @@ class Rows:
             keys = self._leave_out_defaults(keys)
         else:
             self._hide_keys(keys)
-        self._simplify_aggregates(keys if is_plain else [])
+        self.simplify_aggregates(keys if is_plain else [])
         if is_plain and "keys" not in self.lists:
             self._leave_out_null_filters()
         if is_plain and keys:
-            keys = self._without_fixed_keys(keys)
+            keys = self._without_determined_keys(self._without_fixed_keys(keys))
             self.block = with_demanded_joins(self.block, keys, self.lists.get(tree.HAVING, ()))
             keys = self._normalize_joins(keys)
             keys = self._merge_groups(self._open_groups(keys))
@@ -129,7 +126,7 @@ class Rows:
                 break
             self.block, changed = found
             keys = self._take_values(len(keys), changed)
-            self._simplify_aggregates(keys)
+            self.simplify_aggregates(keys)
         return keys
 
     def _take_values(self, width: int, found: Sequence[Formula]) -> list[Formula]:
@@ -162,13 +159,19 @@ class Rows:
         gone = needless_keys(self.store, keys)
         columns = frozenset().union(*map(window_columns, gone))
         flat = [value for values in self.lists.values() for value in values]
-        if not gone or any(_reads_inside(value, columns) for value in flat):
+        if not gone or any(reads_inside(value, columns) for value in flat):
             return keys
         kept = [key for key in keys if key not in gone]
         change = any_of(self.store, {one: self._value_of_group(one, frozenset(kept)) for one in columns})
         self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
         self.lists["keys"] = kept
         return kept
+
+    def _without_determined_keys(self, keys: list[Formula]) -> list[Formula]:
+        """Grouping keys that the other ones fix by a key of a source are columns of the group all the same."""
+        block = replace(self.block, conditions=[*self._known().conditions])
+        self.lists["keys"] = without_determined_keys(self.store, block, keys)
+        return self.lists["keys"]
 
     def _value_of_group(self, key: Formula, kept: frozenset[Formula]) -> Formula:
         """A key that the other ones fix, over their groups: a total of its partition, if this is the whole group."""
@@ -228,54 +231,24 @@ class Rows:
         del self.lists["keys"]
         return True
 
-    def _simplify_aggregates(self, keys: list[Formula]) -> None:
-        """The greatest and the least value of a key are the key. A count of values that are not NULL is one of rows."""
-        known = self._known()
-        block = replace(self.block, conditions=[*known.conditions])
-        fixed, own = FixedValues(self.store, block, keys), frozenset(block.instances())
-
-        def simplify(part: Formula) -> Formula:
-            part = extreme_inside(self.store, fixed.simplify(part))
-            match part.args:
-                case ("anyvalue", "this", Formula(op="of") as value) if keys:
-                    part = self._value_of_group(value, frozenset(keys))
-            if part.op != "aggregate":
-                return rebuild(self.store, part, simplify)
-            lifted = without_key_filter(self.store, part, keys, own)
-            if lifted is not part:
-                return change(lifted)
-            match part.args:
-                case ("max" | "min" | "anyvalue", "this", Formula() as value) if value in keys:
-                    return value
-                case ("sum", "this", Formula() as value) if keys and (
-                    some := sum_of_some(self.store, value, known.is_known)
-                ):
-                    return some
-                case ("sum", "this", Formula(op="coalesce", args=(Formula() as value, Formula() as zero))) if (
-                    keys and integer_of(zero) == 0
-                ):
-                    total = self.store.make("aggregate", "sum", "this", value)
-                    return total if known.is_known(value) else make_coalesce(self.store, [total, zero])
-                case ("count", Formula(op="distinct") as distinct) if (
-                    keys
-                    and (only := distinct_value(distinct)) is not None
-                    and is_unique(self.store, block, [*keys, only])
-                ):
-                    return simplify(make_count(self.store, only))
-                case ("count", Formula() as value) if known.is_known(value):
-                    return self.store.make("aggregate", "count", self.store.make("star"))
-            return part
-
-        change = change_aggregates(self.store, simplify)
+    def simplify_aggregates(self, keys: list[Formula]) -> None:
+        change = simplified(self.store, self.block, keys, self._known(), self._value_of_group)
         self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
 
     def _lift_conditions(self, keys: frozenset[Formula]) -> None:
-        """Take conditions on keys alone out of WHERE: after grouping they choose among groups, as HAVING does."""
+        """Take conditions on keys alone out of WHERE: after grouping they choose among groups, as HAVING does.
+
+        So do those on what the keys fix, whether or not these conditions hold.
+        """
         sources, own = frozenset(self.block.sources), frozenset(self.block.instances())
         plain = frozenset(key for key in keys if instances_of(key) <= sources)
         lifted = [one for one in self.block.conditions if not one.has_window and is_on_keys(one, plain, own)]
-        self.lists["lifted"] = lifted
         rest = [one for one in self.block.conditions if one not in lifted]
+        joining = [one for one in rest if len(instances_of(one)) > 1]
+        fixed = FixedValues(self.store, replace(self.block, conditions=joining), [*keys])
+        lifted += [one for one in rest if one not in joining and instances_of(one) <= sources and fixed.is_value(one)]
+        self.lists["lifted"] = lifted
+        rest = [one for one in rest if one not in lifted]
         self.block = Block(self.block.sources, self.block.outer_joins, rest)
 
     def distinct(self) -> None:
@@ -315,8 +288,12 @@ class Rows:
         self.block.conditions += self.lists.pop("lifted", ())
 
     def _is_used(self, join: OuterJoin, keys: list[Formula]) -> bool:
+        """Whether a join decides on the groups or on their columns, beside aggregates."""
         others = [one for one in self.block.outer_joins if one is not join]
-        readers = [*keys, *self.block.conditions, *(on for one in others for on in one.on)]
+        null = self.store.make("null")
+        columns = change_aggregates(self.store, lambda _: null)
+        flat = [columns(value) for values in self.lists.values() for value in values]
+        readers = [*keys, *flat, *self.block.conditions, *(on for one in others for on in one.on)]
         own = list(join.right.instances())
         return join.kind != "left" or any(mentions(reader, one) for reader in readers for one in own)
 
@@ -349,49 +326,9 @@ class Rows:
         rest = iter(closed)
         lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
         instance = self.store.instance(make_rows(inside, lists))
-        outside = _Outside(self.store, instance, flat)
+        outside = OuterValues(self.store, instance, flat)
         self.block, push = Block([instance]), self.store.push
         self.lists = {
             name: [outside.change(push(value, instance, windows=windows)) for value in values]
             for name, values in lists.items()
         }
-
-
-def _reads_inside(value: Formula, wanted: frozenset[Formula]) -> bool:
-    """Whether a subquery in a value reads one of the wanted columns."""
-    seen: set[Formula] = set()
-    remaining = [(value, False)]
-    while remaining:
-        part, is_inside = remaining.pop()
-        if part in wanted and is_inside:
-            return True
-        if part.is_open and part not in seen and part.op != "aggregate":
-            seen.add(part)
-            inner = is_inside or (part.op in BINDERS and part.op != "of")
-            remaining += [(arg, inner) for arg in part.args if isinstance(arg, Formula)]
-    return False
-
-
-class _Outside:
-    """Subqueries that do not depend on the rows around them are the same before and after these are complete."""
-
-    def __init__(self, store: Formulas, instance: Formula, values: Sequence[Formula]) -> None:
-        self.store = store
-        moved = {store.make("of", instance, one): one for one in _scalars(values) if not one.is_open}
-        self.change: Change = change_everywhere(store, lambda part: moved.get(part, part)) if moved else _unchanged
-
-
-def _unchanged(value: Formula) -> Formula:
-    return value
-
-
-def _scalars(values: Sequence[Formula]) -> Iterator[Formula]:
-    seen: set[Formula] = set()
-    remaining = [*values]
-    while remaining:
-        part = remaining.pop()
-        if part.op == "scalar":
-            yield part
-        elif part.has_scalar and part not in seen:
-            seen.add(part)
-            remaining += part.parts

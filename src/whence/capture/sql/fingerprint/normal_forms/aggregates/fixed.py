@@ -7,7 +7,7 @@ from whence.capture.sql.fingerprint.keys import keys_of_filter, partition_of, te
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import reopen
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, is_whole_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, is_exact_type, is_whole_type, type_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
 _ONE_OF: frozenset[str] = frozenset({"min", "max", "anyvalue"})
@@ -78,7 +78,19 @@ class FixedValues:
                 rest = [arg for arg in condition.args if isinstance(arg, Formula) and arg is not column]
                 if len(rest) == 1 and source not in instances_of(rest[0]) and self.are_all_of(rest[0]):
                     return True
-        return False
+        return any(self._is_term_of(column, key) for key in self.keys if key.op == "add")
+
+    def _is_term_of(self, column: Formula, key: Formula) -> bool:
+        """Whether a key is the sum of a column, or of the number of its month, and of what is fixed: an exact one."""
+        terms = [column]
+        month = column.parts[0] if column.op == "cast" and type_of(column) == "date" else column
+        if month.op == "date_trunc" and month.args[0] == "month":
+            make, (moment, *_) = self.store.make, month.parts
+            years = make("mul", make("number", "12"), make("extract", "year", moment))
+            terms = [years, make("extract", "month", moment)]
+        rest = [part for part in key.parts if part not in terms]
+        is_sum = len(rest) + len(terms) == len(key.parts) and is_exact_type(type_of(key))
+        return is_sum and all(map(self.are_all_of, rest))
 
     def are_all_of(self, value: Formula) -> bool:
         """Whether all that a value reads is fixed."""
@@ -101,11 +113,21 @@ class FixedValues:
         return partition is not None and all(self.store.push(one, source) in self.keys for one in partition)
 
     def simplify(self, aggregate: Formula) -> Formula:
-        """The least, the greatest or any of equal values as any of them."""
+        """The least, the greatest or any of equal values as their value."""
         match aggregate.args:
             case (str() as name, "this", Formula() as value) if name in _ONE_OF and self._is_one(value):
-                return value if value in self.keys else self.store.make("aggregate", "anyvalue", "this", value)
+                is_column = self._is_of_rows(value)
+                return value if is_column else self.store.make("aggregate", "anyvalue", "this", value)
         return aggregate
+
+    def is_value(self, value: Formula) -> bool:
+        """Whether all rows of a group have the same value, by the rows of their sources: a column of the group."""
+        return self._is_one(value) and self._is_of_rows(value)
+
+    def _is_of_rows(self, value: Formula) -> bool:
+        if value in self.keys or not value.is_open:
+            return True
+        return value.parts[0] in self.sources if value.op == "of" else all(map(self._is_of_rows, value.parts))
 
 
 def is_unique(store: Formulas, block: Block, columns: Sequence[Formula]) -> bool:
@@ -143,6 +165,24 @@ def _are_different(column: Sequence[Formula]) -> bool:
 def _is_of_one_type(column: Sequence[Formula], rows: Sequence[Formula]) -> bool:
     kinds = {type_of(one, of) for one, of in zip(column, rows, strict=True)}
     return "" not in kinds and (len(kinds) == 1 or all(map(is_whole_type, kinds)))
+
+
+def without_determined_keys(store: Formulas, block: Block, keys: Sequence[Formula]) -> list[Formula]:
+    """The keys without those that other ones fix. Of two that fix each other, a column of a declared key is left."""
+    kept = list(keys)
+    for key in sorted(keys, key=_rank):
+        others = [one for one in kept if one is not key]
+        if others and FixedValues(store, block, others).is_value(key):
+            kept = others
+    return kept
+
+
+def _rank(key: Formula) -> tuple[bool, bytes]:
+    if key.op != "of":
+        return False, b""
+    instance, inside = formulas_of(key)
+    is_of_key = any(inside in one.columns for one in unique_keys(rows_of(instance)))
+    return is_of_key, inside.digest
 
 
 def needless_keys(store: Formulas, keys: Sequence[Formula]) -> list[Formula]:

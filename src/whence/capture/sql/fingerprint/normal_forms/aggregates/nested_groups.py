@@ -10,6 +10,7 @@ from typing import Final
 
 from whence.capture.sql.fingerprint.block import Block, rows_of
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import make_filtered
+from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_unique
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import MOST_SOURCES
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
@@ -203,7 +204,7 @@ class _Merged:
         free = [one for one in over if one not in keys]
         is_alone = [*self.block.instances()] == [self.instance]
         if not is_alone or len(free) != 1:
-            raise _NotOfRowsError
+            return self._count_different(counted, keys, free)
         (key,) = free
         condition, null = None, self.store.make("null")
         parts = formulas_of(counted)
@@ -217,3 +218,17 @@ class _Merged:
         listed = self.store.make("list", self.open(key))
         count = self.store.make("aggregate", "count", self.store.make("distinct", "expressions", listed))
         return count if condition is None else make_filtered(self.store, count, condition)
+
+    def _count_different(self, counted: Formula, keys: Sequence[Formula], free: Sequence[Formula]) -> Formula:
+        """A number of rows as that of the different values of an inner key that is one of one row in each group."""
+        if counted.op != "star":
+            raise _NotOfRowsError
+        for key in sorted(free, key=lambda one: formulas_of(one)[-1].digest if one.op == "of" else one.digest):
+            if (
+                key.op == "of"
+                and is_known(self.block.conditions, key)
+                and is_unique(self.store, self.block, [*keys, key])
+            ):
+                listed = self.store.make("list", self.open(key))
+                return self.store.make("aggregate", "count", self.store.make("distinct", "expressions", listed))
+        raise _NotOfRowsError

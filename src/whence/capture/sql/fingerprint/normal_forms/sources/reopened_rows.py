@@ -93,7 +93,7 @@ def _plain_parts(rows: Formula) -> tuple[Sequence[Formula], Sequence[Formula]] |
     labels = [
         arg for source in sources if isinstance(source, Formula) for arg in source.args if isinstance(arg, Formula)
     ]
-    if joins or len(labels) != len(sources) or any(_mentions_sources(_labelled_rows(label)) for label in labels):
+    if joins or len(labels) != len(sources) or any(mentions_sources(_labelled_rows(label)) for label in labels):
         return None
     return labels, [one for one in conditions if isinstance(one, Formula)]
 
@@ -104,7 +104,7 @@ def _labelled_rows(label: Formula) -> Formula:
     return label
 
 
-def _mentions_sources(rows: Formula) -> bool:
+def mentions_sources(rows: Formula) -> bool:
     """Whether the rows of a source depend on another source."""
     seen: set[Formula] = set()
     remaining = [rows]
