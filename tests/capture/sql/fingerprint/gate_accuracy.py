@@ -37,9 +37,9 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Insurance": {**_BARS, "harmless silent": 0.78, "known": 1.0, "exact columns": 0.9},
     "Campus": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.95},
     "Resort": {**_BARS, "harmless silent": 0.91, "known": 1.0, "exact columns": 0.97},
-    "Resort, keys declared by tests": {**_BARS, "harmless silent": 0.965, "known": 1.0, "exact columns": 0.98},
-    "Film": {**_BARS, "harmless silent": 0.912, "known": 1.0, "exact columns": 0.95},
-    "Film, keys declared by tests": {**_BARS, "harmless silent": 0.958, "known": 1.0, "exact columns": 0.965},
+    "Resort, keys declared by tests": {**_BARS, "harmless silent": 0.98, "known": 1.0, "exact columns": 0.98},
+    "Film": {**_BARS, "harmless silent": 0.916, "known": 1.0, "exact columns": 0.95},
+    "Film, keys declared by tests": {**_BARS, "harmless silent": 0.973, "known": 1.0, "exact columns": 0.965},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
     WHOLE: {**_BARS, "harmless silent": 0.914, "exact columns": 0.919},
 }

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
+from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_filters import without_repeated_filters
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import counts_each_row
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_unique
 from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import count_known
@@ -48,7 +49,8 @@ def close_block(
     """
     block, values = days_of_numbers(store, block, values)
     block, values = join_laterals(store, block, values, close_block)
-    block, values = filter_branches(store, _normalize_conditions(store, block), values, close_block)
+    block, values = without_repeated_filters(store, _normalize_conditions(store, block), values, close_block)
+    block, values = filter_branches(store, block, values, close_block)
     block, values = join_scalars(store, block, values, close_block, in_values)
     block = normalize_joins(store, join_totals(block), values, close_block)
     block, values = look_up(store, block, values)

@@ -233,6 +233,7 @@ class SelectMeaning(FromMeaning):
         if tree.arg(node, tree.KIND):
             rows.wrap(lambda inside, _: make("decorated", inside, str(tree.arg(node, tree.KIND))))
         if rows.is_grouped:
+            rows.leave_out_repeated_filters()
             is_plain = not self.key_sets and self.grouping is None
             if is_plain and "keys" in rows.lists:
                 rows.lists["keys"] = needed_keys(rows.lists["keys"])

@@ -7,6 +7,7 @@ from functools import partial
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
 from whence.capture.sql.fingerprint.keys import needed_keys
+from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_filters import without_repeated_filters
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_rows import with_demanded_joins
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
     FixedValues,
@@ -81,6 +82,15 @@ class Rows:
         self.block, changed = totals_as_windows(self.store, self.block, flat, close_block, may_open=may_open)
         rest = iter(changed)
         self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
+
+    def leave_out_repeated_filters(self) -> None:
+        """Before conditions on keys are asked of groups."""
+        flat = [value for values in self.lists.values() for value in values]
+        block = replace(self.block, conditions=normalize_filter(self.store, self.block.conditions))
+        changed, flat = without_repeated_filters(self.store, block, flat, close_block)
+        if changed is not block:
+            self.block = changed
+            self._take_values(0, flat)
 
     def group(self, make_rows: Wrap, keys: list[Formula], is_plain: bool = True) -> None:
         """Complete grouped rows. An outer join that no key and no condition uses decides on no group.
@@ -238,7 +248,7 @@ class Rows:
     def _lift_conditions(self, keys: frozenset[Formula]) -> None:
         """Take conditions on keys alone out of WHERE: after grouping they choose among groups, as HAVING does.
 
-        So do those on what the keys fix, whether or not these conditions hold.
+        So do those on one source of which the keys fix a row, whether or not these conditions hold.
         """
         sources, own = frozenset(self.block.sources), frozenset(self.block.instances())
         plain = frozenset(key for key in keys if instances_of(key) <= sources)
@@ -246,7 +256,8 @@ class Rows:
         rest = [one for one in self.block.conditions if one not in lifted]
         joining = [one for one in rest if len(instances_of(one)) > 1]
         fixed = FixedValues(self.store, replace(self.block, conditions=joining), [*keys])
-        lifted += [one for one in rest if one not in joining and instances_of(one) <= sources and fixed.is_value(one)]
+        tables = frozenset(one for one in sources if rows_of(one).op != "group")
+        lifted += [one for one in rest if one not in joining and instances_of(one) <= tables and fixed.is_value(one)]
         self.lists["lifted"] = lifted
         rest = [one for one in rest if one not in lifted]
         self.block = Block(self.block.sources, self.block.outer_joins, rest)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
 from whence.capture.sql.fingerprint.keys import keys_of_filter, partition_of, tells_zeros_apart, total_of, unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
+from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import reopen
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, is_exact_type, is_whole_type, type_of
@@ -47,6 +48,8 @@ class FixedValues:
             return False
         if rows_of(source).op == "union_all" and not is_outer:
             return self._has_one_row_of_union(source)
+        if is_outer and self._is_own_key(source):
+            return True
         known = FixedValues(self.store, Block(), ())
         known.keys, known.sources = self.keys, self.sources | {source}
         if is_outer and not all(map(known.are_all_of, conditions)):
@@ -54,9 +57,22 @@ class FixedValues:
         return any(
             key.columns
             and all(
-                self._is_given(self.store.push(one, source), source, conditions, key.is_complete) for one in key.columns
+                self._is_given(self.store.push(one, source), source, conditions, key.is_complete)
+                or (not is_outer and self._is_term(self.store.push(one, source), conditions))
+                for one in key.columns
             )
             for key in (*unique_keys(rows_of(source)), *keys_of_filter(conditions, source))
+        )
+
+    def _is_own_key(self, source: Formula) -> bool:
+        """Whether a whole key of a joined source is among the keys, which is NULL only where the row is missing."""
+        rows, known = rows_of(source), KnownColumns()
+        return any(
+            key.columns
+            and all(
+                self.store.make("of", source, one) in self.keys and known.is_known(rows, one) for one in key.columns
+            )
+            for key in unique_keys(rows)
         )
 
     def _has_one_row_of_union(self, source: Formula) -> bool:
@@ -78,10 +94,16 @@ class FixedValues:
                 rest = [arg for arg in condition.args if isinstance(arg, Formula) and arg is not column]
                 if len(rest) == 1 and source not in instances_of(rest[0]) and self.are_all_of(rest[0]):
                     return True
-        return any(self._is_term_of(column, key) for key in self.keys if key.op == "add")
+        return False
 
-    def _is_term_of(self, column: Formula, key: Formula) -> bool:
-        """Whether a key is the sum of a column, or of the number of its month, and of what is fixed: an exact one."""
+    def _is_term(self, column: Formula, conditions: Sequence[Formula]) -> bool:
+        """Whether the keys fix a column as a term of a sum."""
+        return any(self._is_term_of(column, key, conditions) for key in self.keys if key.op == "add")
+
+    def _is_term_of(self, column: Formula, key: Formula, conditions: Sequence[Formula]) -> bool:
+        """Whether a key is the sum of a column, or of the number of its month, and of what is fixed and never NULL: an
+        exact one.
+        """
         terms = [column]
         month = column.parts[0] if column.op == "cast" and type_of(column) == "date" else column
         if month.op == "date_trunc" and month.args[0] == "month":
@@ -90,7 +112,7 @@ class FixedValues:
             terms = [years, make("extract", "month", moment)]
         rest = [part for part in key.parts if part not in terms]
         is_sum = len(rest) + len(terms) == len(key.parts) and is_exact_type(type_of(key))
-        return is_sum and all(map(self.are_all_of, rest))
+        return is_sum and all(self.are_all_of(part) and _is_known_term(conditions, part) for part in rest)
 
     def are_all_of(self, value: Formula) -> bool:
         """Whether all that a value reads is fixed."""
@@ -128,6 +150,12 @@ class FixedValues:
         if value in self.keys or not value.is_open:
             return True
         return value.parts[0] in self.sources if value.op == "of" else all(map(self._is_of_rows, value.parts))
+
+
+def _is_known_term(conditions: Sequence[Formula], term: Formula) -> bool:
+    if term.op in ("neg", "mul", "extract"):
+        return all(_is_known_term(conditions, part) for part in formulas_of(term))
+    return is_known(conditions, term)
 
 
 def is_unique(store: Formulas, block: Block, columns: Sequence[Formula]) -> bool:

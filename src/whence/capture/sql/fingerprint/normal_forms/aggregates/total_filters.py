@@ -18,7 +18,7 @@ _OF_VALUES = frozenset({"sum", "avg", "min", "max", "logicalor", "logicaland"})
 def shared_filter(store: Formulas, values: Sequence[Formula]) -> tuple[list[Formula], Change]:
     """The conditions that every aggregate of these values has, and a change that takes them out of a value."""
     aggregates = [*dict.fromkeys(one for value in values for one in aggregates_of(value))]
-    filtered = {one: _filter_of(store, one) for one in aggregates}
+    filtered = {one: filter_of(store, one) for one in aggregates}
     conditions = [[] if found is None else normalize_filter(store, [found[1]]) for found in filtered.values()]
     if not conditions or any(one.is_volatile for several in conditions for one in several):
         return [], _unchanged
@@ -55,7 +55,7 @@ def without_null_filters(
 
 def _leaves_out(aggregate: Formula, tested: Formula) -> bool:
     """Whether an aggregate takes no row in which a value is NULL."""
-    plain, condition = _filter_of(aggregate.store, aggregate) or (aggregate, None)
+    plain, condition = filter_of(aggregate.store, aggregate) or (aggregate, None)
     if condition is not None and rejects_null(condition, tested):
         return True
     match plain.args:
@@ -74,7 +74,7 @@ def _unchanged(value: Formula) -> Formula:
     return value
 
 
-def _filter_of(store: Formulas, aggregate: Formula) -> tuple[Formula, Formula] | None:
+def filter_of(store: Formulas, aggregate: Formula) -> tuple[Formula, Formula] | None:
     """An aggregate without its filter, and the filter; see `make_filtered`."""
     match aggregate.args:
         case ("filter", Formula() as plain, Formula() as condition):

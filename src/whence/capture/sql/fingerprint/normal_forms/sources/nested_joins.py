@@ -51,8 +51,8 @@ class _Nested:
         self.block = block
         self.before = before
         self.join = next((one for one in block.outer_joins if before in one.right.sources), None)
-        rows, self.own, self.inner = _without_joins(store, rows_of(before))
-        self.instance = store.instance(rows)
+        self.rows, self.own, self.inner = _without_joins(store, rows_of(before))
+        self.instance = before
         self.joined: dict[Formula, Formula] = {}
         self.joins: list[OuterJoin] = []
         self._opened: dict[Formula, Formula] = {}
@@ -67,6 +67,7 @@ class _Nested:
             return block, [*values]
         if self.inner and (not columns or any(one.has_window for one in columns)):
             raise ForeignSourceError
+        self.instance = self.store.instance(self.rows)
         for label in self.inner:
             self._join_of(label)
         moved = {self.store.make("of", self.before, one): self._column(one) for one in columns}

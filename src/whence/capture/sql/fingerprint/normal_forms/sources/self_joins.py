@@ -10,6 +10,7 @@ from dataclasses import replace
 from whence.capture.sql.fingerprint.block import Block, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
+from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
@@ -113,9 +114,10 @@ class _Read:
         return self.store.push(inside, self.kept)
 
     def has_keys(self, conditions: Sequence[Formula]) -> bool:
-        """Whether no row lacks a part of the key that `equal_keys` found."""
-        return self.key is not None and (
-            self.key.is_complete or all(is_known(conditions, self.column(one)) for one in self.key.columns)
+        """Whether no row lacks a part of the key that `equal_keys` found. Groups may have NULL as their key."""
+        rows = rows_of(self.kept)
+        return self.key is not None and all(
+            KnownColumns().is_known(rows, one) or is_known(conditions, self.column(one)) for one in self.key.columns
         )
 
     def equal_keys(self, conditions: Sequence[Formula]) -> list[Formula] | None:
@@ -131,7 +133,8 @@ class _Read:
 def _self_equal(store: Formulas, read: _Read, condition: Formula) -> Iterator[Formula]:
     """What is left of `k = k`: k is not NULL. Where NaN may differ from itself, the condition stays."""
     column = change_everywhere(store, read.change)(formulas_of(condition)[0])
-    if is_rounded_type(type_of(column) or "double") and store.dialect not in _ONE_NAN:
+    kind = type_of(column)
+    if not kind or (is_rounded_type(kind) and store.dialect not in _ONE_NAN):
         yield condition
     else:
         yield negate(store, is_null(column))
