@@ -19,8 +19,9 @@ MOST_BRANCHES: int = 12
 class FixedValues:
     """The values of a block's rows that its grouping keys fix."""
 
-    def __init__(self, store: Formulas, block: Block, keys: Sequence[Formula]) -> None:
+    def __init__(self, store: Formulas, block: Block, keys: Sequence[Formula], *, reads_sums: bool = False) -> None:
         self.store = store
+        self.reads_sums = reads_sums
         self.keys = frozenset(keys)
         self.sources: frozenset[Formula] = frozenset()
         if keys:
@@ -58,7 +59,7 @@ class FixedValues:
             key.columns
             and all(
                 self._is_given(self.store.push(one, source), source, conditions, key.is_complete)
-                or (not is_outer and self._is_term(self.store.push(one, source), conditions))
+                or (self.reads_sums and not is_outer and self._is_term(self.store.push(one, source), conditions))
                 for one in key.columns
             )
             for key in (*unique_keys(rows_of(source)), *keys_of_filter(conditions, source))
@@ -158,12 +159,17 @@ def _is_known_term(conditions: Sequence[Formula], term: Formula) -> bool:
     return is_known(conditions, term)
 
 
-def is_unique(store: Formulas, block: Block, columns: Sequence[Formula]) -> bool:
-    """Whether no two rows of a block share the values of these columns: they fix one row of each of its sources."""
+def is_unique(store: Formulas, block: Block, columns: Sequence[Formula], *, reads_sums: bool = False) -> bool:
+    """Whether no two rows of a block share the values of these columns: they fix one row of each of its sources.
+
+    `reads_sums`: also by what is a term of a sum that is one of them.
+    """
     if not columns or any(join.kind != "left" or not join.right.is_plain for join in block.outer_joins):
         return False
     joined = (join.right.sources[0] for join in block.outer_joins)
-    return bool(block.sources) and FixedValues(store, block, columns).sources.issuperset((*block.sources, *joined))
+    return bool(block.sources) and FixedValues(store, block, columns, reads_sums=reads_sums).sources.issuperset(
+        (*block.sources, *joined)
+    )
 
 
 def have_no_equal_rows(store: Formulas, branches: Sequence[tuple[Formula, Sequence[Formula]]]) -> bool:

@@ -227,7 +227,7 @@ class _Merged:
             if (
                 key.op == "of"
                 and is_known(self.block.conditions, key)
-                and is_unique(self.store, self.block, [*keys, key])
+                and is_unique(self.store, self.block, [*keys, key], reads_sums=True)
             ):
                 listed = self.store.make("list", self.open(key))
                 return self.store.make("aggregate", "count", self.store.make("distinct", "expressions", listed))

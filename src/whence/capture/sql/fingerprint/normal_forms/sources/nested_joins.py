@@ -28,7 +28,9 @@ def open_nested_joins(store: Formulas, block: Block, values: Sequence[Formula]) 
     """The same rows and values, with the outer joins of subqueries among those of the block."""
     rest = list(values)
     for instance in (*block.sources, *_left_joined(block)):
-        if rows_of(instance).is_open or rows_of(instance).is_volatile or len([*block.instances()]) > MOST_SOURCES:
+        rows = rows_of(instance)
+        is_limited = rows.op == "limit"  # its rows are chosen with all columns
+        if is_limited or rows.is_open or rows.is_volatile or len([*block.instances()]) > MOST_SOURCES:
             continue
         try:
             block, rest = _Nested(store, block, instance).open(rest)
