@@ -1,12 +1,14 @@
 """The conditions of a filter as a set: without those that another one implies."""
 
 from collections.abc import Sequence
+from functools import partial
 from operator import le, lt
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import bounds_of, conjuncts_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.filters import as_filter
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare
+from whence.capture.sql.fingerprint.normal_forms.conditions.months import with_whole_months
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null_with, null_sources, null_tested
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -23,6 +25,7 @@ def normalize_filter(store: Formulas, conditions: Sequence[Formula]) -> list[For
     found = [_first_row(store, one) for one in dict.fromkeys(conjuncts) if one is not true]
     if false in found:
         return [false]
+    found = with_whole_months(store, found, partial(compare, store))
     found = [_without_null(store, one, found) for one in found]
     known = set(found)
     equal = {one: store.make("eq", *one.args) for one in found if one.op == "lte" and _turned(store, one) in known}

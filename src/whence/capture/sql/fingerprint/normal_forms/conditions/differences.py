@@ -38,7 +38,7 @@ def _moved_difference(
         return None
     if number is not None and all(map(has_no_rounding, pair)):
         return first, store.make("add", second, other) if number else second
-    if _is_exact_fraction(other) and all(map(_may_have_fraction, pair)):
+    if is_exact_fraction(other) and all(map(_may_have_fraction, pair)):
         text = str(other.args[0])
         if text.startswith("-"):
             return store.make("add", first, store.make("number", text[1:])), second
@@ -66,7 +66,7 @@ def _may_have_fraction(value: Formula) -> bool:
     return is_exact_type(type_of(value)) and type_of(value) != "hugeint"
 
 
-def _is_exact_fraction(value: Formula) -> bool:
+def is_exact_fraction(value: Formula) -> bool:
     """Whether a number with a fraction is one without rounding, as such literals are in some dialects."""
     is_fraction = value.op == "number" and re.fullmatch(r"-?\d{1,9}\.\d{1,9}", str(value.args[0]))
     return bool(is_fraction) and value.store.dialect in _EXACT_LITERALS

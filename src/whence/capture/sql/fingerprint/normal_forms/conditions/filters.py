@@ -91,7 +91,23 @@ def _filter_comparison(store: Formulas, condition: Formula) -> Formula:
                 order = (value, other) if one is left else (other, value)
                 compared = compare(store, condition.op, *order)
                 return connect(store, "or", [compared, is_null(value)]) if computed else compared
-    return _with_default(store, condition, left, right) or condition
+    return _of_extremes(store, condition) or _with_default(store, condition, left, right) or condition
+
+
+def _of_extremes(store: Formulas, condition: Formula) -> Formula | None:
+    """`x <= a OR x <= b` for `x <= greatest(a, b)`, which leaves out what is NULL."""
+    for value, other in (condition.parts, condition.parts[::-1]):
+        is_extreme = value.op in ("greatest", "least") and value.args[1:] == ("ignore_nulls True",)
+        if not is_extreme or condition.op not in ("lt", "lte"):
+            continue
+        values, is_left = formulas_of(value.parts[0]), value is condition.parts[0]
+        tests = [compare(store, condition.op, *((one, other) if is_left else (other, one))) for one in values]
+        if (value.op == "greatest") is not is_left:
+            return connect(store, "or", [as_filter(store, one) for one in tests])
+        missing = [is_null(one) for one in values]
+        each = [connect(store, "or", pair) for pair in zip(tests, missing, strict=True)]
+        return connect(store, "and", [*each, connect(store, "or", [negate(store, one) for one in missing])])
+    return None
 
 
 def _may_be_boolean(value: Formula) -> bool:

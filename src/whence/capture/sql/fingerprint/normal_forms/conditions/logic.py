@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from operator import eq, le, lt, ne
 from typing import Any, Final
 
+from whence.capture.sql.fingerprint.normal_forms.conditions.months import day_test, truncated_sides, with_whole_months
 from whence.capture.sql.fingerprint.normal_forms.conditions.ranges import with_ranges
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import normal_sides
 from whence.capture.sql.fingerprint.normal_forms.terms.days import compared_days, day_bound, day_of_time, with_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_total
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import whole_bound
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -39,6 +41,7 @@ def connect(store: Formulas, op: str, parts: Iterable[Formula]) -> Formula:
     sets = [frozenset(_operands(one, dual)) for one in kept]
     kept = [one for one, own in zip(kept, sets, strict=True) if not any(other < own for other in sets)]
     kept = with_ranges(store, op, kept)
+    kept = with_whole_months(store, kept, partial(compare, store)) if is_and else kept
     return store.connect(op, kept) if is_and else _factor(store, _with_equal(store, kept))
 
 
@@ -90,14 +93,17 @@ def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> F
         operation, left, right = _SWAPPED[operation], right, left
     left, right = with_day(store, right, left), with_day(store, left, right)
     operation, left, right = day_bound(store, *whole_bound(store, operation, left, right))
-    operation, left, right = compared_days(store, operation, left, right)
-    operation, left, right = day_of_time(store, *normal_sides(store, operation, left, right))
+    operation, left, right = compared_days(store, *truncated_sides(store, operation, left, right))
+    operation, left, right = truncated_sides(store, *normal_sides(store, operation, left, right))
+    if (found := day_test(store, operation, left, right, partial(compare, store))) is not None:
+        return found
+    operation, left, right = day_of_time(store, operation, left, right)
     if operation in _COMPUTED and (computed := compare_literals(operation, left, right)) is not None:
         return store.make("boolean", str(computed).lower())
     false = store.make("boolean", "false")
     if operation == "eq" and false in (left, right):
         return negate(store, right if left is false else left)
-    for rule in (_as_exists, _without_absolute, _of_conditions):
+    for rule in (_as_exists, _without_absolute, _of_conditions, _of_extremes, _of_place):
         if (found := rule(store, operation, left, right)) is not None:
             return found
     return store.make(operation, left, right)
@@ -145,6 +151,31 @@ def _of_conditions(store: Formulas, operation: str, left: Formula, right: Formul
     other = right if operation == "eq" else negate(store, right)
     both = connect(store, "and", [left, other])
     return connect(store, "or", [both, connect(store, "and", [negate(store, left), negate(store, other)])])
+
+
+def _of_extremes(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
+    """`a < c AND b < c` for `greatest(a, b) < c`, and OR on the other side, of values that are never NULL."""
+    for value, other in ((left, right), (right, left)):
+        is_extreme = value.op in ("greatest", "least") and len(value.args) == 1 and value.parts[0].op == "set"
+        if not is_extreme or operation not in ("lt", "lte"):
+            continue
+        pairs = [(one, other) if value is left else (other, one) for one in formulas_of(value.parts[0])]
+        connector = "and" if (value.op == "greatest") is (value is left) else "or"
+        return connect(store, connector, [compare(store, operation, *pair) for pair in pairs])
+    return None
+
+
+def _of_place(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
+    """A search for `position('a' IN x) >= 1`."""
+    for value, number in ((left, right), (right, left)):
+        if value.op != "strposition" or value.args[::2] != ("substr", "this") or store.dialect not in EXACT_TEXTS:
+            continue
+        text, inside = value.parts
+        test = operation, integer_of(number), value is right
+        if text.op == "string" and text.args[0] and test in (("lte", 1, True), ("eq", 0, False), ("eq", 0, True)):
+            found = store.make("contains", inside, text)
+            return negate(store, found) if operation == "eq" else found
+    return None
 
 
 def _counted(value: Formula) -> Formula | None:

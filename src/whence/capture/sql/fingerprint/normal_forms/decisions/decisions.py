@@ -12,7 +12,12 @@ from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import (
     TooLargeError,
     results_of,
 )
-from whence.capture.sql.fingerprint.normal_forms.decisions.situations import COMPUTED, Situations
+from whence.capture.sql.fingerprint.normal_forms.decisions.joined_rows import with_rows
+from whence.capture.sql.fingerprint.normal_forms.decisions.situations import (
+    COMPUTED,
+    Situations,
+    is_extreme_of_ordered,
+)
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null_with, not_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, type_of
@@ -24,7 +29,7 @@ _LONGEST = 60
 _COMPOSED = frozenset({"case", "coalesce", "or", "nullsafeneq"})
 _TEXTS = frozenset({"lower", "upper", "trim"})
 _TRUTHS = COMPARISONS | {"and", "or"}
-_DECIDED = frozenset({"case", "coalesce", *_TEXTS, *COMPUTED, *_TRUTHS})
+_DECIDED = frozenset({"case", "coalesce", "least", "greatest", *_TEXTS, *COMPUTED, *_TRUTHS})
 _MOST_RESULTS = 8
 """A number that is computed in more ways is left as it is."""
 _TESTS = COMPARISONS | {"and", "or", "not", "is", "nullsafeeq", "nullsafeneq"}
@@ -75,7 +80,8 @@ class _Decisions:
         try:
             is_truth = _is_truth(formula)
             read = situations.condition if is_truth else situations.value
-            diagram = _settle(situations, _where_known(situations, read(formula), self.known))
+            diagram = with_rows(situations, _where_known(situations, read(formula), self.known))
+            diagram = _settle(situations, diagram)
             return (_truth(situations, diagram) if is_truth else None) or _written(situations, diagram, formula)
         except TooLargeError:
             return None
@@ -107,6 +113,7 @@ class _Decisions:
         situations = Situations(self.store)
         try:
             whole = _where_known(situations, situations.filter(self.store.connect("and", group)), known)
+            whole = with_rows(situations, whole)
             return normalize_filter(self.store, [Covers(situations).filter(whole)])
         except TooLargeError:
             return [*group]
@@ -122,6 +129,8 @@ def _is_worth(formula: Formula) -> bool:
     if formula.is_volatile or formula.size > _LONGEST:
         return False
     parts = formulas_of(formula)
+    if formula.op in ("least", "greatest"):
+        return is_extreme_of_ordered(formula) and (len(formula.args) > 1 or any(map(_is_composed, parts[0].parts)))
     if formula.op == "coalesce" and parts[-1].op == "boolean" and _is_truth(formula):
         return True
     if formula.op == "coalesce" and not all(part.op in COMPUTED for part in parts):
@@ -224,6 +233,9 @@ def _values_of(value: Formula) -> Iterator[Formula]:
             yield from _values_of(part)
     elif value.op == "coalesce":
         for part in parts:
+            yield from _values_of(part)
+    elif is_extreme_of_ordered(value):
+        for part in parts[0].parts:
             yield from _values_of(part)
     else:
         yield value

@@ -7,6 +7,7 @@ from decimal import Decimal
 from operator import eq, le, lt, ne
 from typing import Any, Final
 
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import counts_each_row
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import number_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare
@@ -14,8 +15,9 @@ from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import MISSI
 from whence.capture.sql.fingerprint.normal_forms.terms.days import TIME, date_of, is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, is_total, null_sources, null_tested
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_whole_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_whole_type, rows_behind, type_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import is_count, is_whole
+from whence.capture.sql.fingerprint.normal_forms.values.cases import are_ordered
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -63,6 +65,8 @@ class Situations:
                 return self._case(parts)
             case "coalesce":
                 return self._coalesce([self.value(part) for part in parts])
+            case "least" | "greatest" if is_extreme_of_ordered(formula):
+                return self._extreme(formula)
             case "is" if (tested := null_tested(formula)) is not None:
                 return self._test_null(self.value(tested))
             case "is" if len(parts) == 2 and (self.true in parts or self.false in parts):
@@ -118,6 +122,24 @@ class Situations:
         found = parts[-1]
         for part in reversed(parts[:-1]):
             found = self.choose(self._test_null(part), found, part)
+        return found
+
+    def _extreme(self, formula: Formula) -> Diagram:
+        """The least or the greatest of values that are not NULL."""
+        may_be_missing = len(formula.args) > 1
+
+        def one_of(one: Formula, other: Formula) -> Diagram:
+            if self.null in (one, other):
+                return other if one is self.null else one
+            order = (one, other) if formula.op == "least" else (other, one)
+            found = self.choose(self._compare("lt", *order), one, other)
+            if not may_be_missing:
+                return found
+            return self.choose(self.is_missing(one), other, self.choose(self.is_missing(other), one, found))
+
+        found, *rest = map(self.value, formulas_of(formulas_of(formula)[0]))
+        for value in rest:
+            found = self.diagrams.combine(one_of, found, value)
         return found
 
     def _test_null(self, value: Diagram) -> Diagram:
@@ -228,7 +250,8 @@ class Situations:
 
     def _line(self, kind: str, value: Formula, cuts: Sequence[Cut], parts: Sequence[Diagram]) -> Diagram:
         """What holds in the ranges of a value. A count is not negative, and no day is after the year 9999."""
-        gone = sum(cut <= (ZERO, False) for cut in cuts) if kind == NUMBER and is_count(value) else 0
+        least = (ONE if _counts_rows(value) else ZERO, False)
+        gone = sum(cut <= least for cut in cuts) if kind == NUMBER and is_count(value) else 0
         kept = len(cuts) - (sum(cut > _LAST_DAY for cut in cuts) if kind == DAY else 0)
         return self.diagrams.node(self.diagrams.variable(kind, value), cuts[gone:kept], parts[gone : kept + 1])
 
@@ -269,6 +292,23 @@ class Situations:
 
     def _split(self, kind: str, value: Formula) -> Diagram:
         return self.diagrams.node(self.diagrams.variable(kind, value), [(ZERO, True)], [self.false, self.true])
+
+
+def is_extreme_of_ordered(value: Formula) -> bool:
+    """Whether a value is the least or the greatest of values that are not NULL, of which equal ones are the same."""
+    if value.op not in ("least", "greatest") or value.args[1:] not in ((), ("ignore_nulls True",)):
+        return False
+    return value.parts[0].op == "set" and are_ordered(value.parts[0].parts)
+
+
+def _counts_rows(value: Formula) -> bool:
+    """Whether a number of rows is that of a group, which has one at least."""
+    rows = rows_behind(formulas_of(value)[0]) if value.op == "of" else None
+    if rows is None or rows.op != "group":
+        return False
+    keys = rows.args[1]
+    is_keyed = isinstance(keys, Formula) and keys.op == "set" and bool(keys.args)
+    return is_keyed and counts_each_row(formulas_of(value)[1], formulas_of(rows)[0])
 
 
 def _is_always_there(value: Formula) -> bool:

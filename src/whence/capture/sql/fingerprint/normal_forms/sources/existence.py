@@ -11,7 +11,6 @@ from typing import Final
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import FixedValues
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     ForeignSourceError,
     Reopened,
@@ -23,6 +22,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.value_lists import list
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_tested
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -116,31 +116,33 @@ def without_semi_joins(store: Formulas, block: Block) -> Block:
 
 def anti_joins(store: Formulas, block: Block, close: CloseBlock) -> Block:
     """NOT IN as NOT EXISTS, if none of the rows is NULL, and the value is not or may be."""
-    conditions = [_anti_join(store, one, block.conditions, close) for one in block.conditions]
+    conditions = [_anti_join(store, one, block, close) for one in block.conditions]
     return block if conditions == block.conditions else replace(block, conditions=conditions)
 
 
-def _anti_join(store: Formulas, condition: Formula, conditions: Sequence[Formula], close: CloseBlock) -> Formula:
+def _anti_join(store: Formulas, condition: Formula, block: Block, close: CloseBlock) -> Formula:
     match condition:
         case Formula(op="or", args=(Formula() as one, Formula() as other)):
             for test, rest in ((one, other), (other, one)):
                 tested = null_tested(test)
                 if tested is not None and rest.op == "not":
-                    found = _anti_join(store, rest, [store.make("not", test)], close)
+                    found = _anti_join(store, rest, replace(block, conditions=[store.make("not", test)]), close)
                     if found is not rest and formulas_of(formulas_of(rest)[0])[0] is tested:
                         return found
         case Formula(
             op="not", args=(Formula(op="in", args=(Formula() as value, Formula(op="in_query", args=args))),)
         ) if len(args) == 2 and not condition.is_volatile:
             rows, column = (one for one in args if isinstance(one, Formula))
-            others = [one for one in conditions if one is not condition]
+            others = [one for one in block.conditions if one is not condition]
             try:
                 inner = Reopened(store, rows)
                 wanted = inner.open(column)
             except ForeignSourceError:
                 return condition
             is_computed = any(one.has_window or one.has_aggregate for one in (value, wanted))
-            if not is_computed and is_known(others, value) and is_known(inner.block.conditions, wanted):
+            known = KnownValues(store, others, block.sources)
+            inside = KnownValues(store, inner.block.conditions, inner.block.sources)
+            if not is_computed and known.is_known(value) and inside.is_known(wanted):
                 equal = store.make("eq", value, wanted)
                 matching = Block(inner.block.sources, [], [*inner.block.conditions, equal])
                 return store.make("not", exists_in(store, matching, close))

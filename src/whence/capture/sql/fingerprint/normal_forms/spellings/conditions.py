@@ -8,7 +8,7 @@ from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, is_exact_type, is_rounded_type, type_of
-from whence.capture.sql.fingerprint.normal_forms.values.date_tests import part_test
+from whence.capture.sql.fingerprint.normal_forms.values.date_tests import format_test
 from whence.capture.sql.fingerprint.normal_forms.values.dates import fold_date
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import prefix_test
@@ -78,9 +78,15 @@ def _compare(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     if (node.key, quantified.key) in (("eq", "any"), ("neq", "all")) and (found := _member(e, scope, node)) is not None:
         return found if node.key == "eq" else negate(e.store, found)
     left, right = (fold_date(e.store, side) for side in (_inside(e, scope, node), e.value(scope, quantified)))
-    found = prefix_test(e.store, scope.reading.dialect.name, node.key, left, right)
-    found = found or part_test(e.store, node.key, left, right)
-    return found if found is not None else compare(e.store, node.key, left, right)
+    return _compared(e.store, node.key, left, right)
+
+
+def _compared(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula:
+    """A comparison as it is written: with the beginning of a text, and with a formatted day, it is one of the value."""
+    for test in (prefix_test, format_test):
+        if (found := test(store, operation, left, right)) is not None:
+            return found
+    return compare(store, operation, left, right)
 
 
 def _member(e: "Expressions", scope: Scope, node: tree.Node) -> Formula | None:
@@ -147,7 +153,7 @@ def _in_query(e: "Expressions", scope: Scope, query: tree.Node, value: Formula) 
 
 
 def _in_items(e: "Expressions", value: Formula, items: list[Formula]) -> Formula:
-    return connect(e.store, "or", [compare(e.store, "eq", value, item) for item in items])
+    return connect(e.store, "or", [_compared(e.store, "eq", value, item) for item in items])
 
 
 def _exists(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

@@ -19,6 +19,7 @@ from whence.capture.sql.fingerprint.normal_forms.values.dates import (
     part_of,
     parts_between,
     truncated,
+    without_cut,
 )
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
@@ -55,7 +56,7 @@ def _date_part(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _extract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    part = part_of(str(tree.this(tree.this(node)))) if isinstance(tree.this(node), c.Var) else ""
+    part = part_of(str(tree.this(tree.this(node)))) if isinstance(tree.this(node), c.Var | c.Literal) else ""
     if part == "epoch" and scope.reading.dialect.name == "duckdb":
         return e.store.make("timetounix", tree.THIS, e.value(scope, tree.arg(node, tree.EXPRESSION)))
     if not is_shared_part(scope.reading.dialect.name, part):
@@ -112,6 +113,15 @@ def _difference(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return days_between(e.store, first, last) if is_days else e.store.make(*e.parts(scope, node))
 
 
+def _formatted(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`strftime` of a year, a month or a day: what is cut off behind it says nothing."""
+    pattern = e.value(scope, tree.arg(node, "format"))
+    part = _FORMATS.get(str(pattern.args[0])) if pattern.op == "string" else None
+    if part is None or set(given(node)) != {tree.THIS, "format"} or scope.reading.dialect.name != "duckdb":
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make(node.key, "format", pattern, tree.THIS, without_cut(part, e.inside(scope, node)))
+
+
 def _from_parts(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """`make_date` of a year, a month and a day."""
     if set(given(node)) == {"year", "month", "day"} and scope.reading.dialect.name in ("duckdb", "postgres"):
@@ -136,6 +146,9 @@ def _add_days(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return add_interval(e.store, [inside, e.store.make("interval", number, "day")])
 
 
+_FORMATS: Final = {"%Y": "year", "%Y-%m": "month", "%Y%m": "month", "%Y-%m-%d": "day", "%Y%m%d": "day"}
+"""Formats of DuckDB's `strftime`, and the last part of a date that they write."""
+
 RULES: Final[Mapping[str, Rule]] = {
     "tsordstodate": _to_date,
     "dateadd": _date_add,
@@ -156,5 +169,6 @@ RULES: Final[Mapping[str, Rule]] = {
     "datediff": _difference,
     "datefromparts": _from_parts,
     "lastday": _last_day,
+    "timetostr": _formatted,
     "tsordsadd": _add_days,
 }

@@ -9,7 +9,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_o
 from whence.capture.sql.fingerprint.normal_forms.values.patterns import matching, normal_pattern, whole_pattern
 from whence.capture.sql.fingerprint.normal_forms.values.text_cases import in_letters, trimmed
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import ilike, like
-from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat, without_text_cast
+from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat, with_separator, without_text_cast
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -28,7 +28,10 @@ def _concat_with_separator(e: "Expressions", scope: Scope, node: tree.Node) -> F
     """`concat_ws`: its values become texts, as those of `concat` do."""
     kind, *parts = e.parts(scope, node)
     place = parts.index("expressions") + 1
-    parts[place] = e.store.make("list", *(without_text_cast(e.printed(scope, item)) for item in tree.items(node)))
+    values = [without_text_cast(e.printed(scope, item)) for item in tree.items(node)]
+    if {*parts[::2]} <= {"coalesce", "expressions", "safe"} and (joined := with_separator(e.store, values)) is not None:
+        return joined
+    parts[place] = e.store.make("list", *values)
     return e.store.make(kind, *parts)
 
 

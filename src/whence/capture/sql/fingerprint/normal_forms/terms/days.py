@@ -1,6 +1,7 @@
 """Days: dates without a time, and bounds of them."""
 
 import re
+from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -41,6 +42,12 @@ def make_date(store: Formulas, day: date) -> Formula:
     return store.make("cast", store.make("string", day.isoformat()), store.make("type", "date"))
 
 
+def add_months(day: date, months: int) -> date:
+    """The same day so many months later, or the last one of a shorter month. Raises ValueError after the last year."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
 def is_day(value: Formula) -> bool:
     """Whether a value is a day without a time, or NULL."""
     parts = formulas_of(value)
@@ -60,7 +67,7 @@ def with_day(store: Formulas, value: Formula, text: Formula) -> Formula:
     is_time = value.op == "of" and type_of(value) == "timestamp" and TIME.fullmatch(str(text.args[0]))
     if is_time:
         return store.make(
-            "cast", store.make("string", without_midnight(str(text.args[0]))), store.make("type", "timestamp")
+            "cast", store.make("string", withoutmidnight(str(text.args[0]))), store.make("type", "timestamp")
         )
     if not is_day(value):
         return text
@@ -68,7 +75,7 @@ def with_day(store: Formulas, value: Formula, text: Formula) -> Formula:
     return made if date_of(made) is not None else text
 
 
-def without_midnight(text: str) -> str:
+def withoutmidnight(text: str) -> str:
     """A time as a text, without the time if it is the first moment of a day."""
     return text[:10] if re.fullmatch(r"[ T]00:00(:00(\.0+)?)?", text[10:]) else text
 
@@ -134,9 +141,9 @@ def day_of_time(store: Formulas, operation: str, left: Formula, right: Formula) 
 
     A time is on a day or later exactly if its day is.
     """
-    if operation == "lte" and (day := _midnight(left)) is not None and type_of(right) == "timestamp":
+    if operation == "lte" and (day := midnight(left)) is not None and type_of(right) == "timestamp":
         return operation, make_date(store, day), _day(store, right)
-    if operation == "lt" and (day := _midnight(right)) is not None and type_of(left) == "timestamp" and day > date.min:
+    if operation == "lt" and (day := midnight(right)) is not None and type_of(left) == "timestamp" and day > date.min:
         return "lte", _day(store, left), make_date(store, day - timedelta(days=1))
     return operation, left, right
 
@@ -151,7 +158,7 @@ def day_of(store: Formulas, value: Formula) -> Formula:
     return literal if TIME.fullmatch(text) and date_of(literal) is not None else _day(store, value)
 
 
-def _midnight(value: Formula) -> date | None:
+def midnight(value: Formula) -> date | None:
     """The day whose first moment a literal is."""
     if value.op != "cast" or value.args[1] is not value.store.make("type", "timestamp"):
         return date_of(value)

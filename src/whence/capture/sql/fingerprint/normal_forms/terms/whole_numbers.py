@@ -36,7 +36,7 @@ def is_whole(value: Formula) -> bool:
 
 
 def is_count(value: Formula) -> bool:
-    """Whether a value is a number of rows or characters."""
+    """Whether a value is a number of rows or characters, or the place of one."""
     if value.op == "of" and isinstance(value.args[1], Formula):
         return is_count(value.args[1])
     if value.op == "coalesce":
@@ -46,4 +46,4 @@ def is_count(value: Formula) -> bool:
         return is_count(value.args[1])
     if value.op == "cast" and isinstance(value.args[0], Formula) and is_whole_type(type_of(value)):
         return is_count(value.args[0])
-    return value.op == "length" or (value.op in ("aggregate", "window") and value.args[0] in _COUNTS)
+    return value.op in ("length", "strposition") or (value.op in ("aggregate", "window") and value.args[0] in _COUNTS)

@@ -1,5 +1,6 @@
 """Sums and products: without order, with whole numbers computed. A difference is a sum with a negative value."""
 
+import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import reduce
@@ -10,18 +11,21 @@ from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import INTEGER, flat_parts, formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_named, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import is_count
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
+from whence.capture.sql.fingerprint.normal_forms.values.polynomials import multiplied_out
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _SHORT = frozenset({"real", "float", "float4"})
 """Floating-point numbers that have fewer digits than others."""
+_SMALL = frozenset({"tinyint", "smallint", "integer"})
 
 
 def add(store: Formulas, parts: Sequence[Formula]) -> Formula:
     """A sum; sums in it are parts of it. A literal date and a number of days are a date."""
     if (day := _moved_date(store, parts)) is not None:
         return day
-    return fold_numbers(store, "add", _without_counts(store, _with_numbers(store, parts)))
+    return multiplied_out(store, fold_numbers(store, "add", _without_counts(store, _with_numbers(store, parts))))
 
 
 def _with_numbers(store: Formulas, parts: Sequence[Formula]) -> Sequence[Formula]:
@@ -126,7 +130,7 @@ def _minus_part(store: Formulas, part: Formula) -> Formula:
 
 def multiply(store: Formulas, parts: Sequence[Formula]) -> Formula:
     """A product; a whole number times a sum of parts of dates is the sum of the products, which are small."""
-    product = fold_numbers(store, "mul", parts)
+    product = multiplied_out(store, fold_numbers(store, "mul", parts))
     factors = formulas_of(product) if product.op == "mul" else []
     sums = [one for one in factors if one.op == "add"]
     numbers = [one for one in factors if integer_of(one) is not None]
@@ -154,12 +158,28 @@ def divide(store: Formulas, left: Formula, right: Formula, flags: Sequence[str])
     """
     if store.dialect == "duckdb":
         left, right = _uncast(left, right), _uncast(right, left)
+        left, right = _whole_factor(left), _whole_number(right) if is_exact_type(type_of(left)) else right
         match (left.op, *left.args, right.op, *right.args):
             case ("aggregate", "sum", "this", Formula() as total, "aggregate", "count", Formula() as counted) if (
                 total is counted and total.op != "distinct"
             ):
                 return store.make("aggregate", "avg", "this", total)
     return store.make("div", left, right, *flags)
+
+
+def _whole_factor(value: Formula) -> Formula:
+    """`100 * n` for `100.0 * n` in front of `/`, of an n of so few digits that both are exact."""
+    factors = formulas_of(value) if value.op == "mul" else []
+    if len(factors) != 2 or not any(is_count(one) or type_of(one) in _SMALL for one in factors):
+        return value
+    return value.store.make("mul", *map(_whole_number, factors))
+
+
+def _whole_number(value: Formula) -> Formula:
+    """A literal without digits behind the point that are all zero."""
+    text = str(value.args[0]) if value.op == "number" else ""
+    found = re.fullmatch(r"(\d{1,6})\.0{1,3}", text)
+    return value if found is None else value.store.make("number", found[1])
 
 
 def _uncast(value: Formula, other: Formula) -> Formula:

@@ -9,6 +9,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_named, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import NUMBERED_TRUTHS, make_case
+from whence.capture.sql.fingerprint.normal_forms.values.dates import without_cut
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -37,10 +38,17 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
     if name == "date" and (literal := day_of_moment(value)) is not None:
         return make_date(store, literal)
     if name == "date" and value.op == "date_trunc" and type_of(formulas_of(value)[0]) in _MOMENTS:
-        value = formulas_of(value)[0] if value.args[0] == "day" else value
+        value = formulas_of(value)[0] if value.args[0] == "day" else _without_cut(store, value)
     if name == "date" and operation == "cast" and (found := _day_of_each(store, value, kind)) is not None:
         return found
     return store.make(operation, value, kind)
+
+
+def _without_cut(store: Formulas, value: Formula) -> Formula:
+    """A truncated moment of one that is cut off already, where this says nothing about its day."""
+    unit, inside = str(value.args[0]), formulas_of(value)[0]
+    whole = without_cut(unit, inside)
+    return value if whole is inside else store.make("date_trunc", unit, value.args[1], whole)
 
 
 def _narrowed(store: Formulas, operation: str, value: Formula, kind: Formula) -> Formula:

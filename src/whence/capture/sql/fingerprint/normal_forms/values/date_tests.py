@@ -1,47 +1,35 @@
-"""Comparisons of parts of dates with literals, as ranges of days."""
+"""Comparisons of formatted dates, as ranges of days and as comparisons of truncated months."""
 
 import re
 from datetime import date
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, negate
-from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make_date
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.days import add_months, day_of, make_date
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
-from whence.capture.sql.fingerprint.normal_forms.values.dates import add_months
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
-_FORMATS: Final = {"%Y": ("year", r"\d{4}"), "%Y-%m": ("month", r"\d{4}-\d\d"), "%Y-%m-%d": ("day", r"\d{4}-\d\d-\d\d")}
-"""Texts of whole years, months and days in the format of DuckDB's `strftime`, and their patterns."""
+_FORMATS: Final = {
+    "%Y": ("year", r"\d{4}"),
+    "%Y-%m": ("month", r"\d{4}-\d\d"),
+    "%Y-%m-%d": ("day", r"\d{4}-\d\d-\d\d"),
+    "%Y%m": ("month", ""),
+    "%Y%m%d": ("day", ""),
+}
+"""Formats of DuckDB's `strftime` for whole years, months and days, and the patterns of literals beside them."""
 
 
-def part_test(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
-    """A comparison of a year, a truncated date or a formatted one with a literal; None for another one."""
-    for test in (year_test, trunc_test, format_test):
-        if (found := test(store, operation, left, right)) is not None:
-            return found
-    return None
-
-
-_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
-
-
-def trunc_test(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
-    """`date_trunc('month', d) = DATE '2024-02-01'` as the days of that month."""
-    for value, literal in ((left, right), (right, left)):
-        first, months = date_of(literal), _MONTHS.get(str(value.args[0])) if value.op == "date_trunc" else None
-        if operation != "eq" or first is None or months is None or first.year >= 9999:
-            continue
-        inside = formulas_of(value)[0]
-        is_first = first.day == 1 and (first.month - 1) % months == 0
-        if is_first and type_of(inside) in ("date", "timestamp"):
-            low, after = make_date(store, first), make_date(store, add_months(first, months))
-            return connect(store, "and", [compare(store, "lte", low, inside), compare(store, "lt", inside, after)])
-    return None
+_MONTHS: Final = {"month": 1, "year": 12}
 
 
 def format_test(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
-    """`strftime(d, '%Y-%m') = '2024-02'` as the days of that month, of years with four digits."""
+    """`strftime(d, '%Y-%m') = '2024-02'` as the days of that month, of years with four digits; of two moments as one of
+    their truncated months.
+    """
+    if operation in ("eq", "neq") and store.dialect == "duckdb":
+        one, other = _formatted(left), _formatted(right)
+        if one is not None and other is not None and one[1] is other[1]:
+            return compare(store, operation, *(_truncated(store, side[0], side[1][0]) for side in (one, other)))
     for value, text in ((left, right), (right, left)):
         inside = _formatted(value) if operation in ("eq", "neq") and store.dialect == "duckdb" else None
         if inside is None or text.op != "string":
@@ -55,6 +43,10 @@ def format_test(store: Formulas, operation: str, left: Formula, right: Formula) 
         found = connect(store, "and", [compare(store, "lte", first, moment), compare(store, "lt", moment, after)])
         return found if operation == "eq" else negate(store, found)
     return None
+
+
+def _truncated(store: Formulas, moment: Formula, unit: str) -> Formula:
+    return day_of(store, moment) if unit == "day" else store.make("date_trunc", unit, "timestamptrunc", moment)
 
 
 def _formatted(value: Formula) -> tuple[Formula, tuple[str, str]] | None:
@@ -78,15 +70,3 @@ def _day_of(text: str) -> date | None:
 
 def _after(day: date, unit: str) -> date:
     return date.fromordinal(day.toordinal() + 1) if unit == "day" else add_months(day, _MONTHS[unit])
-
-
-def year_test(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
-    """`year(d) = 2024` as the days of that year, if it is one of four digits."""
-    for value, number in ((left, right), (right, left)):
-        year = integer_of(number)
-        if operation == "eq" and value.op == "extract" and value.args[0] == "year" and year and 1000 <= year < 9999:
-            inside = value.args[1]
-            assert isinstance(inside, Formula)
-            first, after = (make_date(store, date(one, 1, 1)) for one in (year, year + 1))
-            return connect(store, "and", [compare(store, "lte", first, inside), compare(store, "lt", inside, after)])
-    return None

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import whole_interval
-from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make_date
+from whence.capture.sql.fingerprint.normal_forms.terms.days import add_months, date_of, make_date
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, minus, multiply
@@ -101,6 +101,11 @@ def parts_between(store: Formulas, unit: str, first: Formula, last: Formula) -> 
 
 def extract(store: Formulas, part: str, value: Formula) -> Formula:
     """A part of a date or a time: what is cut off does not decide on the rest."""
+    return store.make("extract", part, without_cut(part, value))
+
+
+def without_cut(part: str, value: Formula) -> Formula:
+    """The moment that is cut off at a unit, where a part of it is the same before."""
     inside = value
     while inside.op == "date_trunc" or (inside.op == "cast" and type_of(inside) == "date"):
         unit = str(inside.args[0]) if inside.op == "date_trunc" else "day"
@@ -109,7 +114,7 @@ def extract(store: Formulas, part: str, value: Formula) -> Formula:
         if part not in _KEPT_PARTS.get(unit, ()) or not is_moment:
             break
         inside = whole
-    return store.make("extract", part, inside)
+    return inside
 
 
 def truncated(store: Formulas, name: str, unit: str, value: Formula) -> Formula:
@@ -163,11 +168,6 @@ def _moved(day: date | None, amount: int, unit: str) -> date | None:
         return day + timedelta(days=amount) if unit == "day" else add_months(day, amount)
     except (OverflowError, ValueError):
         return None
-
-
-def add_months(day: date, months: int) -> date:
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
 def part_of(part: str) -> str:

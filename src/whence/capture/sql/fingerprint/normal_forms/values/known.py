@@ -10,7 +10,7 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARI
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_sources, null_tested
 from whence.capture.sql.fingerprint.normal_forms.values.cases import are_ordered, make_case, opposite_test
-from whence.capture.sql.fingerprint.normal_forms.values.texts import becomes_text, is_text, make_concat
+from whence.capture.sql.fingerprint.normal_forms.values.texts import becomes_text, is_text, make_concat, with_separator
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 
@@ -70,6 +70,9 @@ class KnownValues:
                 return self._extreme(part)
             case "dpipe" if all(is_text(one) or (becomes_text(one) and self.is_known(one)) for one in parts):
                 return make_concat(store, parts, skips_null=True)
+            case "concatws":
+                values = next((one.parts for one in parts if one.op == "list"), ())
+                return (with_separator(store, values, self.is_known) if values else None) or part
             case "window":
                 return known_window(store, part, self.is_known)
             case "and" | "or" if part is not before:

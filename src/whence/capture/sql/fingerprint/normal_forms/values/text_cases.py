@@ -5,7 +5,7 @@ from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import coalesce_cases, make_case
-from whence.capture.sql.fingerprint.normal_forms.values.texts import split_whole
+from whence.capture.sql.fingerprint.normal_forms.values.texts import part_without_case
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 Change = Callable[[Formula], Formula]
@@ -18,8 +18,8 @@ _STRIPPED: Final[dict[str, Callable[[str], str]]] = {
 
 
 def in_letters(store: Formulas, name: str, value: Formula) -> Formula:
-    """LOWER or UPPER of a text. Blanks at the ends and separators without letters have no case, so that TRIM and
-    SPLIT_PART may come before or after.
+    """LOWER or UPPER of a text. Blanks at the ends and separators without letters have no case, so that TRIM,
+    SPLIT_PART and REPLACE may come before or after.
     """
     if value.op == name:
         return value
@@ -27,7 +27,7 @@ def in_letters(store: Formulas, name: str, value: Formula) -> Formula:
         return store.make("string", text.lower() if name == "lower" else text.upper())
     if value.op == "trim" and len(value.args) == 2 and isinstance(value.args[1], Formula):
         return store.make("trim", value.args[0], in_letters(store, name, value.args[1]))
-    if value.op == "splitpart" and (whole := split_whole(value)) is not None:
+    if (whole := part_without_case(value)) is not None:
         changed = in_letters(store, name, whole)
         return store.rebuild(value, lambda part: changed if part is whole else part)
     inside = _of_branches(store, value, lambda one: in_letters(store, name, one))

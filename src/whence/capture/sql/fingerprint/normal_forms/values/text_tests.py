@@ -46,10 +46,10 @@ def ilike(store: Formulas, dialect: str, value: Formula, pattern: Formula) -> Fo
     return like(store, dialect, in_letters(store, "lower", value), store.make("string", text.lower()))
 
 
-def prefix_test(store: Formulas, dialect: str, operation: str, left: Formula, right: Formula) -> Formula | None:
+def prefix_test(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
     """`left(c, 2) = 'xy'` as a test of the first characters."""
     for value, text in ((left, right), (right, left)):
-        if dialect not in EXACT_TEXTS or operation not in ("eq", "neq") or text.op != "string":
+        if store.dialect not in EXACT_TEXTS or operation not in ("eq", "neq") or text.op != "string":
             continue
         match value.args:
             case ("length", Formula() as length, "start", Formula(args=("1",)), "this", Formula() as inside) if (

@@ -1,10 +1,11 @@
 """Texts one after the other."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import flat_parts, formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_named, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -60,14 +61,35 @@ def _without_default(value: Formula) -> Formula:
     return value
 
 
-def split_whole(value: Formula) -> Formula | None:
-    """The text of which SPLIT_PART takes a part, if the separator has no letters: then its case may change before."""
+def part_without_case(value: Formula) -> Formula | None:
+    """The text of which SUBSTRING or SPLIT_PART takes a part, or in which REPLACE changes one: if what is searched has
+    no letters, its case may change before.
+    """
     named = dict(zip(value.args[::2], value.args[1::2], strict=False))
-    separator, whole = named.get("delimiter"), named.get("this")
-    if not isinstance(separator, Formula) or not isinstance(whole, Formula) or separator.op != "string":
+    whole = named.get("this")
+    if value.op == "substring" and value.store.dialect == "duckdb":
+        return whole if isinstance(whole, Formula) else None
+    searched = {"splitpart": ("delimiter",), "replace": ("expression", "replacement")}.get(value.op, ())
+    is_plain = bool(searched) and all(_has_no_case(named.get(name)) for name in searched)
+    return whole if isinstance(whole, Formula) and is_plain else None
+
+
+def _has_no_case(text: object) -> bool:
+    """Whether a text is a literal without letters."""
+    letters = str(text.args[0]) if isinstance(text, Formula) and text.op == "string" else "a"
+    return letters.isascii() and not any(map(str.isalpha, letters))
+
+
+def with_separator(
+    store: Formulas, parts: Sequence[Formula], is_known: Callable[[Formula], bool] = is_never_null
+) -> Formula | None:
+    """`concat_ws('-', a, b)` as `concat(a, '-', b)`, of values that are never NULL."""
+    separator, *values = parts
+    is_joined = store.dialect == "duckdb" and separator.op == "string" and len(values) > 0
+    if not is_joined or not all(is_text(one) or (becomes_text(one) and is_known(one)) for one in values):
         return None
-    text = str(separator.args[0])
-    return whole if text and text.isascii() and not any(map(str.isalpha, text)) else None
+    flat = [one for value in values for one in (separator, value)]
+    return make_concat(store, flat[1:], skips_null=True)
 
 
 def plain_digits(pattern: str) -> str:
