@@ -133,7 +133,7 @@ def _is_worth(formula: Formula) -> bool:
         return is_extreme_of_ordered(formula) and (len(formula.args) > 1 or any(map(_is_composed, parts[0].parts)))
     if formula.op == "coalesce" and parts[-1].op == "boolean" and _is_truth(formula):
         return True
-    if formula.op == "coalesce" and not all(part.op in COMPUTED for part in parts):
+    if formula.op == "coalesce" and not any(part.op in COMPUTED for part in parts):
         return any(part.op in ("case", "coalesce", "least", "greatest") for part in parts)
     if formula.op in ("and", "or"):
         return any(part.op == "is" or not_null(part) is not None or _is_composed(part) for part in parts)
