@@ -20,19 +20,19 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_
 from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import without_shift
 from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter, decide_values
-from whence.capture.sql.fingerprint.normal_forms.sources.equal_columns import read_one_of_equal, with_outer_columns
-from whence.capture.sql.fingerprint.normal_forms.sources.existence import anti_joins, semi_joins
-from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
-from whence.capture.sql.fingerprint.normal_forms.sources.lookups import look_up
-from whence.capture.sql.fingerprint.normal_forms.sources.missing_rows import with_existence
-from whence.capture.sql.fingerprint.normal_forms.sources.missing_sides import order_missing_sides
-from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import (
+from whence.capture.sql.fingerprint.normal_forms.joins.equal_columns import read_one_of_equal, with_outer_columns
+from whence.capture.sql.fingerprint.normal_forms.joins.lookups import look_up
+from whence.capture.sql.fingerprint.normal_forms.joins.missing_rows import with_existence
+from whence.capture.sql.fingerprint.normal_forms.joins.missing_sides import order_missing_sides
+from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import (
     filter_right_sides,
     inner_views,
     normalize_joins,
 )
+from whence.capture.sql.fingerprint.normal_forms.joins.self_joins import normalize_sources
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import anti_joins, semi_joins
+from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import join_scalars, join_totals
-from whence.capture.sql.fingerprint.normal_forms.sources.self_joins import normalize_sources
 from whence.capture.sql.fingerprint.normal_forms.sources.series import days_of_numbers
 from whence.capture.sql.fingerprint.normal_forms.sources.union_filters import filter_branches
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of

@@ -15,8 +15,8 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_uniq
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import is_missing, rejects_missing
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import key_pair
-from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import is_missing, rejects_missing
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import EMPTY_TOTALS
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of

@@ -12,8 +12,8 @@ from whence.capture.sql.fingerprint.from_clause import FromMeaning
 from whence.capture.sql.fingerprint.grouping_sets import union_of_groups
 from whence.capture.sql.fingerprint.keys import needed_keys
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
+from whence.capture.sql.fingerprint.normal_forms.joins.nested_joins import open_nested_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
-from whence.capture.sql.fingerprint.normal_forms.sources.nested_joins import open_nested_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.series import series_of_function
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild

@@ -25,13 +25,13 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggrega
 from whence.capture.sql.fingerprint.normal_forms.aggregates.simplified import simplified
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter, without_null_filters
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
     MOST_SOURCES,
     anti_joins,
     without_repetitions,
     without_semi_joins,
 )
-from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys, without_partition_filters
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     open_sources,

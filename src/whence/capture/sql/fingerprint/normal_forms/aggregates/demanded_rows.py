@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from whence.capture.sql.fingerprint.block import Block, OuterJoin
 from whence.capture.sql.fingerprint.keys import tells_zeros_apart
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import rejects_null
-from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import is_missing, rejects_missing
+from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import is_missing, rejects_missing
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.provenance.formulas import Formula
 

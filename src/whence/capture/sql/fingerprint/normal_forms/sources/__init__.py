@@ -1,1 +1,1 @@
-"""Joins and subqueries in their normal forms."""
+"""Subqueries, unions and other sources of rows in their normal forms."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
+from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import rejects_missing
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import MOST_SOURCES
-from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import rejects_missing
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     ForeignSourceError,
     columns_of,

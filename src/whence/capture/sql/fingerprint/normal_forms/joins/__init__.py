@@ -1,0 +1,1 @@
+"""Joins in their normal forms, and what is known where a side is missing."""
