@@ -12,6 +12,9 @@ from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _MOST: Final = 12
 """A sum of more products than this is left as it is."""
+_MOST_PARTS: Final = 64
+"""So is one of more parts."""
+_OPERATIONS: Final = frozenset({"add", "mul", "neg"})
 _EXACT_PRODUCTS: Final = frozenset({"duckdb", "postgres"})
 """Dialects whose products of decimals have all of their digits."""
 _Factors = tuple[Formula, ...]
@@ -19,9 +22,9 @@ _Factors = tuple[Formula, ...]
 
 def multiplied_out(store: Formulas, value: Formula) -> Formula:
     """A sum or a product as a sum of different products, each with a whole number; as it is if it may be rounded."""
-    if value.op not in ("add", "mul", "neg") or not _is_exact(store, value):
+    if value.op not in _OPERATIONS or not _is_exact(store, value):
         return value
-    terms = _terms(value)
+    terms = _terms(value, {})
     if terms is None or len(terms) > _MOST:
         return value
     kept = {factors: number for factors, number in terms.items() if number or not _is_known_by_others(factors, terms)}
@@ -42,33 +45,51 @@ def absolute(store: Formulas, value: Formula) -> Formula:
 
 
 def _is_exact(store: Formulas, value: Formula) -> bool:
-    kinds = {type_of(one) for one in _atoms(value) if not is_exact_fraction(one)}
-    has_fraction = any(map(is_exact_fraction, _atoms(value)))
-    if all(map(is_whole_type, kinds)) and not has_fraction:
-        return True
+    atoms = _atoms(value)
+    kinds = {type_of(one) for one in atoms if not is_exact_fraction(one)}
+    if not atoms or (all(map(is_whole_type, kinds)) and not any(map(is_exact_fraction, atoms))):
+        return bool(atoms)
     is_small = "hugeint" not in kinds and all(map(is_exact_type, kinds))
     return is_small and store.dialect in _EXACT_PRODUCTS
 
 
 def _atoms(value: Formula) -> list[Formula]:
-    if value.op not in ("add", "mul", "neg"):
-        return [value]
-    return [one for part in formulas_of(value) for one in _atoms(part)]
+    """The different values that sums and products are made of; none if there are too many parts to look at."""
+    parts, atoms = {value: None}, []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if one.op not in _OPERATIONS:
+            atoms.append(one)
+            continue
+        following = [part for part in formulas_of(one) if part not in parts]
+        parts.update(dict.fromkeys(following))
+        waiting += dict.fromkeys(following)
+        if len(parts) > _MOST_PARTS:
+            return []
+    return atoms
 
 
-def _terms(value: Formula) -> Counter[_Factors] | None:
-    """The products of a sum by their factors, with their numbers; None if they are too many."""
-    parts = formulas_of(value)
+def _terms(value: Formula, known: dict[Formula, Counter[_Factors] | None]) -> Counter[_Factors] | None:
+    """The products of a sum by their factors, with their numbers; None if they are too many. `known`: of its parts."""
+    if value not in known:
+        known[value] = _terms_of(value, known)
+    return known[value]
+
+
+def _terms_of(value: Formula, known: dict[Formula, Counter[_Factors] | None]) -> Counter[_Factors] | None:
+    if value.op not in _OPERATIONS:
+        number = integer_of(value)
+        return Counter({(): number}) if number is not None else Counter({(value,): 1})
+    found = [one for part in formulas_of(value) if (one := _terms(part, known)) is not None]
+    if len(found) < len(formulas_of(value)):
+        return None
     match value.op:
         case "neg":
-            inside = _terms(parts[0])
-            return None if inside is None else Counter({factors: -number for factors, number in inside.items()})
-        case "add" | "mul":
-            found = [_terms(part) for part in parts]
-            known = [one for one in found if one is not None]
-            return None if len(known) < len(found) else _sum(known) if value.op == "add" else _times(known)
-    number = integer_of(value)
-    return Counter({(): number}) if number is not None else Counter({(value,): 1})
+            return Counter({factors: -number for factors, number in found[0].items()})
+        case "add":
+            return _sum(found)
+    return _times(found)
 
 
 def _sum(parts: Sequence[Counter[_Factors]]) -> Counter[_Factors] | None:
