@@ -12,6 +12,7 @@ from capture.sql.generated.companies import (
     care,
     film,
     grid,
+    harbour,
     insurance,
     logistics,
     market,
@@ -56,6 +57,7 @@ ESTATES: Mapping[str, Estate] = {
     "campus": Estate(campus, 56),
     "resort": Estate(resort, 56, keys=resort.KEYS),
     "film": Estate(film, 56, keys=film.KEYS),
+    "harbour": Estate(harbour, 56, keys=harbour.KEYS),
 }
 
 
