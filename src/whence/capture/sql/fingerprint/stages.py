@@ -32,6 +32,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
     without_repetitions,
     without_semi_joins,
 )
+from whence.capture.sql.fingerprint.normal_forms.sources.outer_values import OuterValues, reads_inside
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys, without_partition_filters
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     open_sources,
@@ -39,7 +40,6 @@ from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     without_joined_groups,
 )
 from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues, known_values
-from whence.capture.sql.fingerprint.outer_values import OuterValues, reads_inside
 from whence.capture.sql.fingerprint.row_identity import first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree

@@ -1,15 +1,18 @@
 """Comparisons of differences as comparisons of what is subtracted with what it is subtracted from."""
 
-import re
 from datetime import timedelta
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, is_day, make_date
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of, is_literal
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import (
+    formulas_of,
+    integer_of,
+    is_exact_fraction,
+    is_literal,
+)
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
-_EXACT_LITERALS: Final = frozenset({"duckdb", "postgres", "redshift", "snowflake"})
 """Dialects whose numbers with a fraction are decimals."""
 SECONDS: Final = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 Sides = tuple[str, Formula, Formula]
@@ -64,12 +67,6 @@ def _moved_from_date(store: Formulas, first: Formula, second: Formula, days: int
 def _may_have_fraction(value: Formula) -> bool:
     """Whether a sum with a fraction has no rounding: a HUGEINT becomes a floating-point number in it."""
     return is_exact_type(type_of(value)) and type_of(value) != "hugeint"
-
-
-def is_exact_fraction(value: Formula) -> bool:
-    """Whether a number with a fraction is one without rounding, as such literals are in some dialects."""
-    is_fraction = value.op == "number" and re.fullmatch(r"-?\d{1,9}\.\d{1,9}", str(value.args[0]))
-    return bool(is_fraction) and value.store.dialect in _EXACT_LITERALS
 
 
 def _difference(store: Formulas, value: Formula) -> tuple[Formula, Formula] | None:

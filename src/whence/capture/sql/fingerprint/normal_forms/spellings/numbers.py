@@ -4,14 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside, given
+from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside
 from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, divide, minus, multiply
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.fingerprint.normal_forms.values.dates import add_interval, days_between, subtract_interval
-from whence.capture.sql.fingerprint.normal_forms.values.polynomials import absolute
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.conditions import conjuncts
 from whence.capture.sql.queries.scopes import Scope
@@ -74,17 +73,10 @@ def _negative(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return minus(e.store, _inside(e, scope, node))
 
 
-def _absolute(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    if set(given(node)) != {tree.THIS}:
-        return e.store.make(*e.parts(scope, node))
-    return absolute(e.store, e.inside(scope, node))
-
-
 RULES: Final[Mapping[str, Rule]] = {
     "div": _divide,
     "sub": _subtract,
     "add": _arithmetic,
     "mul": _arithmetic,
     "neg": _negative,
-    "abs": _absolute,
 }

@@ -7,6 +7,7 @@ from typing import Final
 from whence.capture.sql.provenance.formulas import Formula
 
 INTEGER = re.compile(r"-?\d{1,9}")
+_EXACT_LITERALS: Final = frozenset({"duckdb", "postgres", "redshift", "snowflake"})
 LITERALS: Final = frozenset({"number", "string", "boolean"})
 MOST_PARTS: Final = 200
 """Of a flat sum or text: with `a + a` in each of 50 queries, each of which reads the last, it would have 2⁵⁰."""
@@ -17,6 +18,12 @@ def integer_of(value: object) -> int | None:
     if not isinstance(value, Formula) or value.op != "number" or not INTEGER.fullmatch(str(value.args[0])):
         return None
     return int(str(value.args[0]))
+
+
+def is_exact_fraction(value: Formula) -> bool:
+    """Whether a number with a fraction is one without rounding, as such literals are in some dialects."""
+    is_fraction = value.op == "number" and re.fullmatch(r"-?\d{1,9}\.\d{1,9}", str(value.args[0]))
+    return bool(is_fraction) and value.store.dialect in _EXACT_LITERALS
 
 
 def formulas_of(value: Formula) -> list[Formula]:

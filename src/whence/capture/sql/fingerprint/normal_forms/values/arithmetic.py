@@ -10,10 +10,10 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import coun
 from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make_date
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import INTEGER, flat_parts, formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
+from whence.capture.sql.fingerprint.normal_forms.terms.polynomials import multiplied_out
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_named, type_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import is_count
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
-from whence.capture.sql.fingerprint.normal_forms.values.polynomials import multiplied_out
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _SHORT = frozenset({"real", "float", "float4"})

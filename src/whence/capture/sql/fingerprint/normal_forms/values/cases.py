@@ -19,7 +19,6 @@ from whence.capture.sql.fingerprint.normal_forms.terms.nulls import (
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, is_exact_type, is_rounded_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.branch_order import exclusive, in_order
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce, with_one_precision
-from whence.capture.sql.fingerprint.normal_forms.values.polynomials import absolute, multiplied_out
 from whence.capture.sql.fingerprint.normal_forms.values.range_cases import case_of_ranges
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -120,8 +119,6 @@ def _merged(
 
 
 def _single_case(store: Formulas, condition: Formula, value: Formula, default: Formula) -> Formula:
-    if (found := _absolute_case(store, condition, value, default)) is not None:
-        return found
     if condition is is_null(default):
         return make_coalesce(store, [default, value])
     if (value.args, default.args) == (("true",), ("false",)):
@@ -167,19 +164,6 @@ def _extreme_case(
         if condition in [compare(store, operation, *order) for operation in ("lt", "lte")]:
             return store.make(name, store.make("set", value, default))
     return store.make("case", store.make("lt", *condition.args), value, default) if is_pair else None
-
-
-def _absolute_case(store: Formulas, condition: Formula, value: Formula, default: Formula) -> Formula | None:
-    """`abs(a - b)` for `CASE WHEN a > b THEN a - b ELSE b - a END`, of numbers without rounding."""
-    is_negative = is_exact_type(type_of(value)) and multiplied_out(store, store.make("neg", default)) is value
-    if condition.op not in ("lt", "lte") or not is_negative:
-        return None
-    zero = store.make("number", "0")
-    if condition in [compare(store, operation, zero, value) for operation in ("lt", "lte")]:
-        return absolute(store, value)
-    if condition in [compare(store, operation, value, zero) for operation in ("lt", "lte")]:
-        return store.make("neg", absolute(store, value))
-    return None
 
 
 def are_ordered(values: Sequence[Formula]) -> bool:

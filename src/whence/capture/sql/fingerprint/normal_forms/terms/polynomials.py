@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.differences import is_exact_fraction
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import INTEGER, formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import (
+    INTEGER,
+    formulas_of,
+    integer_of,
+    is_exact_fraction,
+)
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -31,17 +35,11 @@ def multiplied_out(store: Formulas, value: Formula) -> Formula:
     if not all(INTEGER.fullmatch(str(number)) for number in kept.values()):
         return value
     parts = [_product(store, factors, number) for factors, number in kept.items() if factors or number]
+    if value.op == "add" and {*formulas_of(value)} == {*parts, store.make("number", "0")}:
+        return value  # `x + 0` is written as other defaults of a sum are
     if len(parts) < 2:
         return parts[0] if parts else store.make("number", "0")
     return store.make("add", *parts)
-
-
-def absolute(store: Formulas, value: Formula) -> Formula:
-    """The absolute value; that of `b - a` is that of `a - b`, without rounding."""
-    if not is_exact_type(type_of(value)):
-        return store.make("abs", "this", value)
-    pair = value, multiplied_out(store, store.make("neg", value))
-    return store.make("abs", "this", min(pair, key=lambda one: one.digest))
 
 
 def _is_exact(store: Formulas, value: Formula) -> bool:
