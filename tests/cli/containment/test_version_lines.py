@@ -39,7 +39,7 @@ def test_a_line_has_the_run_of_a_version_and_how_it_ended() -> None:
     assert [str(one) for one in version_lines(found, "0", limit=20)] == [
         "orders  versions",
         "  3  2026-11-30T06:03:28  OPTIMIZE  no new data  run not known",
-        "  2  2026-11-30T06:02:28  WRITE  2 rows  load orders · run cccccccc  its run was stopped",
+        "  2  2026-11-30T06:02:28  WRITE  2 rows  load orders · run cccccccc  its run was aborted",
         "  1  2026-11-30T06:01:28  WRITE  2 rows  load orders · run bbbbbbbb  its run failed",
         "  0  2026-11-30T06:00:28  WRITE  2 rows  load orders · run aaaaaaaa  ← roll back to this",
     ]

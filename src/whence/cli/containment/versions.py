@@ -12,7 +12,7 @@ from whence.client.answers.history import DatasetVersions
 from whence.client.questions import Client
 from whence.client.values.timeline import DatasetVersion
 
-_NOT_COMPLETED = {"FAIL": "its run failed", "ABORT": "its run was stopped"}
+_NOT_COMPLETED = {"FAIL": "its run failed", "ABORT": "its run was aborted"}
 """What a version says of a run that ended, and did not complete."""
 
 

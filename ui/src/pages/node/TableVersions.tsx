@@ -50,7 +50,7 @@ const Row = ({ one }: { one: DatasetVersion }) => (
     </td>
     <td className="number">{one.rows?.toLocaleString("en")}</td>
     <td>
-      {one.run ? <RunLink run={one.run} /> : <span className="quiet">{words.node.noRun}</span>}
+      {one.run ? <RunLink run={one.run} /> : <span className="quiet">{words.node.noRun}</span>}{" "}
       {one.run_state && one.run_state !== "COMPLETE" && <State state={one.run_state} />}
     </td>
   </tr>
