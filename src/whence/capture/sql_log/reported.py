@@ -51,7 +51,7 @@ def _names(tables: Iterable[Parts], naming: Naming) -> set[DatasetName]:
 def combine_facts(facts: SqlFacts, reported: SqlFacts, *, is_whole: bool = False, is_direct: bool = False) -> SqlFacts:
     """The facts of a text with those of its engine. `is_whole`: the text was read, and names all that it touches.
 
-    Then a column that only decides about rows, as of the right side of EXCEPT, is no source of values, and of the
+    Then a column that is only in a condition, as of the right side of EXCEPT, is no source of values, and of the
     engine's tables only those count that its columns come from: others are behind a view of the text, unless the engine
     itself leaves those out (`is_direct`).
     """
@@ -117,9 +117,9 @@ def _combine_facets(of_text: Json, of_engine: Json, is_whole: bool) -> Json:
         return of_text
     facet: Json = of_text.get("columnLineage") or of_engine["columnLineage"]
     fields: Json = facet["fields"]
-    deciding = frozenset(map(_key, facet.get("dataset", ()))) if is_whole else frozenset[_Key]()
+    indirect = frozenset(map(_key, facet.get("dataset", ()))) if is_whole else frozenset[_Key]()
     combined = {
-        column: {"inputFields": _combine_sources(fields.get(column), one, deciding)} for column, one in known.items()
+        column: {"inputFields": _combine_sources(fields.get(column), one, indirect)} for column, one in known.items()
     }
     members = {"columnLineage": {**facet, "fields": dict(sorted({**fields, **combined}.items()))}}
     if evidence := of_text.get(EVIDENCE):
@@ -128,14 +128,15 @@ def _combine_facets(of_text: Json, of_engine: Json, is_whole: bool) -> Json:
     return {**of_text, **members}
 
 
-def _combine_sources(of_text: Json | None, of_engine: Json, deciding: frozenset[_Key] = frozenset()) -> list[Json]:
+def _combine_sources(of_text: Json | None, of_engine: Json, indirect: frozenset[_Key] = frozenset()) -> list[Json]:
     """The sources of one column: the engine's, as the text describes them, and the text's conditions.
 
-    `deciding`: columns that decide about all rows. They are sources of values if the text of this column says so.
+    `indirect`: the columns of filters, joins and groups, which influence all rows. They are sources of values only if
+    the text of this column says so.
     """
     described = {_key(one): one for one in (of_text or {}).get("inputFields", ())}
     engines = {_key(one): one for one in of_engine["inputFields"]}
-    others = deciding if described else frozenset()
+    others = indirect if described else frozenset()
     direct = [described.get(key, one) for key, one in engines.items() if key in described or key not in others]
     conditions = (_conditions(one) for key, one in described.items() if key not in engines)
     return [*direct, *(one for one in conditions if one["transformations"])]

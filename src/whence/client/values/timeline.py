@@ -81,7 +81,7 @@ class ChangesNotKnown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DatasetVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of a dataset. `run`: the run that made it, None if none is known; `run_state`: how far that run is.
+    """A version of a dataset. `run`: the run that made it, None if none is known; `run_state`: the state of that run.
 
     `has_new_data`: false if it has the rows of the one before. `lost`: how many versions before it had left the table's
     history.

@@ -8,9 +8,9 @@ from whence.query.rendering.listings import Listing
 
 
 class VersionOfDataset(TypedDict):
-    """A version of a dataset. `run`: the run that made it, None if none is known; `run_state`: how far that run is: it
-    may fail after it has made its version. `has_new_data`: false if it has the
-    rows of the one before, as after a compaction. `lost`: how many versions before it had left the table's history.
+    """A version of a dataset. `run`: the run that made it, None if none is known. `run_state`: the state of that run,
+    which may fail after it has made its version. `has_new_data`: false if it has the rows of the one before, as after a
+    compaction. `lost`: how many versions before it had left the table's history.
     """
 
     version: str

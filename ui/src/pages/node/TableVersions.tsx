@@ -51,7 +51,7 @@ const Row = ({ one }: { one: DatasetVersion }) => (
     <td className="number">{one.rows?.toLocaleString("en")}</td>
     <td>
       {one.run ? <RunLink run={one.run} /> : <span className="quiet">{words.node.noRun}</span>}{" "}
-      {one.run_state && one.run_state !== "COMPLETE" && <State state={one.run_state} />}
+      {(one.run_state === "FAIL" || one.run_state === "ABORT") && <State state={one.run_state} />}
     </td>
   </tr>
 );

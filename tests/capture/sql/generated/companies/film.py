@@ -348,7 +348,7 @@ def _days(text: str, random: Random) -> list[date]:
 def _times(text: str, days: Sequence[date], random: Random) -> list[str]:
     """Times of these days; in some databases times just as far apart as the spans that the text names."""
     times = [f"{day} {clock}" for day in days for clock in random.sample(_CLOCKS, random.choice((1, 3, 6)))]
-    spans = {int(count) * _SECONDS[unit] for count, unit in re.findall(r"(?i)interval '?(\d+) (minute|hour)", text)}
+    spans = {int(count) * _SECONDS[unit] for count, unit in re.findall(r"interval '?(\d+) (minute|hour)", text.lower())}
     if not spans or random.random() < 0.35:
         return times
     noon = datetime.combine(random.choice(days), time(12))

@@ -1,4 +1,4 @@
-"""Aggregates that say less than they seem to, by the keys of their groups and by what is known of the rows."""
+"""Aggregates made simpler: by the keys of their groups, and by the conditions on their rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""Joins in their normal forms, and what is known where a side is missing."""
+"""Normal forms of joins, and of conditions on the NULLs of a row without a match."""

@@ -43,7 +43,7 @@ def make_date(store: Formulas, day: date) -> Formula:
 
 
 def add_months(day: date, months: int) -> date:
-    """The same day so many months later, or the last one of a shorter month. Raises ValueError after the last year."""
+    """Add months to a date; the day is at most the last one of the month. Raises ValueError after the year 9999."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
