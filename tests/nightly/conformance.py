@@ -38,13 +38,13 @@ one, or answers of the form that its documentation says. Of Kafka's clients it i
 Kubeflow that between artifacts, which have no columns.
 *Announced* are columns whose source cannot be known: each has its reason in the lineage.
 
-*ms in the job* is the time that a capture's hooks take in the job's main thread: their sum, and the longest call. The
-next column has the same for a job with 300 columns. What runs in other threads is not in it: Spark's figures are those
-of the start and the end of its session. At the start, Spark makes the state of the session, which the job's first query
-would make otherwise (0.57 of 0.65 s in one run); at the end, the job waits until the last plan is read. What the hooks
-of Kafka's clients do for each message is not in it, either. Both numbers are medians of three runs. The machine is
-shared and was loaded, so compare lines. A hook is switched off after 20 calls of more than 50 ms; four quick calls make
-up for one of them.
+*ms in the job* is the time that a capture takes in the job's main thread: at the import of its package, then the sum of
+all hook calls, and the longest call, which is what a query waits at most. The next column has the same for a job with
+300 columns. What runs in other threads is not in it: Spark's figures are those of the start and the end of its session.
+At the start, Spark makes the state of the session, which the job's first query would make otherwise (0.57 of 0.65 s in
+one run); at the end, the job waits until the last plan is read. What the hooks of Kafka's clients do for each message
+is not in it, either. The numbers are medians of three runs. A hook is switched off after 20 calls of more than 50 ms;
+four quick calls make up for one of them.
 
 The same jobs are killed, fail, and run with a collector that is overloaded, hangs, answers after five seconds, is away,
 or refuses events as too large: their exit code and output are those that they have without Whence. The checks are in
@@ -78,19 +78,21 @@ def row(case: AnyCase, folder: Path) -> str:
 
 
 def cost_of(case: Case, job: str, folder: Path) -> str:
-    """Milliseconds of a capture's hooks in the thread of a job: their sum and the longest call, as medians of runs."""
+    """Milliseconds that a capture takes in the thread of a job, as medians of runs: its installation, the sum of the
+    hook calls, and the longest of them.
+    """
     size = "small" if job is case.job else "wide"
     runs = [_seconds_of(case, job, folder.with_name(f"{folder.name}-{size}-{number}")) for number in range(_RUNS)]
-    whole, longest = (median(map(measure, runs)) * 1000 for measure in (sum, max))
-    return f"{whole:,.0f} ({longest:,.0f})"
+    start = median(sum(run["start"]) for run in runs) * 1000
+    whole, longest = (median(measure(run["calls"] or [0.0]) for run in runs) * 1000 for measure in (sum, max))
+    return f"{start:,.0f} + {whole:,.0f} ({longest:,.0f})"
 
 
-def _seconds_of(case: Case, job: str, folder: Path) -> list[float]:
-    """The seconds of each hook call in the thread of a job."""
+def _seconds_of(case: Case, job: str, folder: Path) -> dict[str, list[float]]:
+    """The seconds of the installation of captures, and those of each hook call, in the thread of a job."""
     ran = run_job(replace(case, job=MEASURE + job), "succeed", Condition.WELL, folder)
     _refuse_failure(case, ran.code, ran.errors)
-    seconds: list[float] = json.loads((folder / "times.json").read_text())
-    return seconds or [0.0]
+    return json.loads((folder / "times.json").read_text())  # type: ignore[no-any-return]
 
 
 def _refuse_failure(case: Case, code: int, errors: str) -> None:

@@ -9,15 +9,17 @@ WIDE = "\n".join(
 MEASURE = """
 import atexit, json, threading
 from whence_client.captures.guard import Guard
-times, note_time = [], Guard.note_time
+times, note_time = {"start": [], "calls": []}, Guard.note_time
 def keep_time(guard, what, seconds):
-    if threading.current_thread() is threading.main_thread():
-        times.append(seconds)
+    if threading.current_thread() is threading.main_thread() and what != "install":
+        times["start" if guard.capture == "imports" else "calls"].append(seconds)
     note_time(guard, what, seconds)
 Guard.note_time = keep_time
 atexit.register(lambda: open("times.json", "w").write(json.dumps(times)))
 """
-"""Comes before a job: the seconds of each hook call in the main thread go to times.json."""
+"""Comes before a job: the seconds that the captures take in the main thread go to times.json. The installation of one
+is part of the import of its package.
+"""
 
 WIDE_JOBS = {
     "pandas": """

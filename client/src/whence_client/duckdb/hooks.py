@@ -261,7 +261,8 @@ class _Hooks:
             named = self._name_query(catalog, head.query, bindings) if head.query else None
             inputs = named.inputs if named else (catalog.file(head.source_path),)
             start = _write_start(catalog, head, text)
-            output = catalog.name_output(head) if head.is_write else Dataset(naming.namespace, f"{job}.result")
+            result = Dataset(naming.namespace, f"{job}.result")
+            output = catalog.name_output(head, named) if head.is_write else result
         finally:
             catalog.close()
         for unknown in named.unknown if named else ():

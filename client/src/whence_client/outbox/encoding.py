@@ -12,7 +12,7 @@ from whence_client.events.facets import Event
 def encode_event(event: Event) -> bytes:
     """The line of an event, secrets masked. Values that JSON does not have become text, NaN and infinity null."""
     text = _dump(event)
-    from whence_client.redaction.walk import redact_event  # its patterns take milliseconds to compile
+    from whence_client.redaction.walk import redact_event  # a job that sends nothing does not need it
 
     redacted = redact_event(event, text)
     # A name of a file may hold bytes that are no text: such a character becomes a question mark.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from whence_client.redaction.patterns import Pattern
 from whence_client.redaction.tokens import MASK, PREFIXES, mask_tokens
 
 
@@ -18,14 +19,14 @@ def strip_credentials(text: str) -> str:
     if not any(map(text.__contains__, _SIGNS)):
         return text
     # In this order: a masked part may be what looked like a URI's user.
-    text = _SECRET_PARAMETER.sub(rf"\1{MASK}", mask_tokens(text))
+    text = _SECRET_PARAMETER.compiled.sub(rf"\1{MASK}", mask_tokens(text))
     if "@" not in text:
         return text
     head, *rest = text.split("://")
     return "://".join([head, *map(_strip_user, rest)])
 
 
-_SECRET_PARAMETER = re.compile(
+_SECRET_PARAMETER = Pattern(
     r"([?&;](?:[\w.-]{0,80}(?:passw(?:or[dt]|d)|kennwort|passphrase|pwd|secret|credentials?|token|signature"
     r"|(?:api|access|account|private|shared|encryption|master|signing)[_.-]?key)|sig)=)[^&;]+",
     re.IGNORECASE | re.ASCII,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
+from whence_client.redaction.patterns import Pattern
 from whence_client.redaction.tokens import MASK, PATTERNS, SHAPES, WEBHOOK, WEBHOOK_PROBES
 
 __all__ = ["KINDS", "MASK", "Kind", "Language", "is_secret_name", "mask_pairs"]
@@ -44,51 +45,51 @@ _WORD = (
 _QUOTED = r"'(?:[^'\\]|\\.|''){1,4096}'|\"(?:[^\"\\]|\\.){1,4096}\""
 _PLAIN = r"(?!(?:yes|no|true|false|none|null)\b)[^\s\"'<>,;&(){}\\]{1,256}"
 
-_NAME = re.compile(_WORD, _FLAGS)
-_NOT_SECRET = re.compile(r"(?:OLD)?PWD", _FLAGS)
-_QUOTED_VALUE = re.compile(
+_NAME = Pattern(_WORD, _FLAGS)
+_NOT_SECRET = Pattern(r"(?:OLD)?PWD", _FLAGS)
+_QUOTED_VALUE = Pattern(
     rf"({_WORD}[\w.-]{{0,40}}[\"']?(?:\s{{0,4}}(?:=>|:=|==?|:)\s{{0,4}}|\s{{1,4}}(?=')))({_QUOTED})", _FLAGS
 )
-_ESCAPED_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\\\"\s{{0,4}}[:=]\s{{0,4}}\\\")([^\"\\]{{1,4096}})", _FLAGS)
-_PARAMETER_VALUE = re.compile(rf"([?&;'\"][\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}=)({_PLAIN})", _FLAGS)
-_PAIR = re.compile(
+_ESCAPED_VALUE = Pattern(rf"({_WORD}[\w.-]{{0,40}}\\\"\s{{0,4}}[:=]\s{{0,4}}\\\")([^\"\\]{{1,4096}})", _FLAGS)
+_PARAMETER_VALUE = Pattern(rf"([?&;'\"][\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}=)({_PLAIN})", _FLAGS)
+_PAIR = Pattern(
     rf"(\"(?:name|key)\"\s{{0,4}}:\s{{0,4}}\"[\w.-]{{0,80}}{_WORD}[\w.-]{{0,80}}\"\s{{0,4}},\s{{0,4}}\"value\"\s{{0,4}}:\s{{0,4}}\")"
     r"(?:[^\"\\]|\\.){1,4096}",
     _FLAGS,
 )
-_PLAIN_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\s{{0,2}}=\s{{0,2}})(?!/)({_PLAIN})", _FLAGS)
-_COLON_VALUE = re.compile(
+_PLAIN_VALUE = Pattern(rf"({_WORD}[\w.-]{{0,40}}\s{{0,2}}=\s{{0,2}})(?!/)({_PLAIN})", _FLAGS)
+_COLON_VALUE = Pattern(
     rf"((?:passw(?:or)?d|passwort|kennwort|passphrase|secret)[\w.-]{{0,40}}:\s{{0,2}})({_PLAIN})", _FLAGS
 )
 # `host=db password=x` of libpq (`dblink`, subscriptions): in SQL, comparisons never stand side by side.
 _SET_TO = r"\s{0,2}=\s{0,2}"
 _SET_VALUE = r"(?:''[^']{1,256}''|(?:(?!\$\$)[^\s\"'<>,;&(){}\\]){1,256})"
 _SETTING = rf"(?<![\w.-])[\w.-]{{1,60}}{_SET_TO}{_SET_VALUE}"
-_SETTINGS = re.compile(rf"{_SETTING}(?:\s{{1,8}}{_SETTING}){{1,40}}", _FLAGS)
-_SECRET_SETTING = re.compile(rf"({_WORD}[\w.-]{{0,40}}{_SET_TO}){_SET_VALUE}", _FLAGS)
-_OPTION_VALUE = re.compile(rf"(--[\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}\s{{1,2}})(?!-)({_PLAIN})", _FLAGS)
-_TIGHT_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}=)(?![/=])(?!\w+[.(\[])({_PLAIN})", _FLAGS)
-_IDENTIFIED = re.compile(
+_SETTINGS = Pattern(rf"{_SETTING}(?:\s{{1,8}}{_SETTING}){{1,40}}", _FLAGS)
+_SECRET_SETTING = Pattern(rf"({_WORD}[\w.-]{{0,40}}{_SET_TO}){_SET_VALUE}", _FLAGS)
+_OPTION_VALUE = Pattern(rf"(--[\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}\s{{1,2}})(?!-)({_PLAIN})", _FLAGS)
+_TIGHT_VALUE = Pattern(rf"({_WORD}[\w.-]{{0,40}}=)(?![/=])(?!\w+[.(\[])({_PLAIN})", _FLAGS)
+_IDENTIFIED = Pattern(
     rf"(identified\s{{1,4}}(?:with\s{{1,4}}\S{{1,64}}\s{{1,4}})?by\s{{1,4}}(?:password\s{{1,4}}|values\s{{1,4}})?)({_QUOTED}|[^\s'\";]{{1,256}})",
     _FLAGS,
 )
-_USER = re.compile(
+_USER = Pattern(
     r"(://[^\s/?#\"'<>:@\\]{0,256}:(?!//))"  # not the colon with which the next URL begins
     r"(?:[^\s/?#\"'<>\\]{1,256}@|(?!\d{1,5}(?:[/?#,;\s)]|$))(?:(?!://)[^\s\"'<>@\\]){1,256}@"
     r"(?:[^\s/?#\"'<>\\]{0,256}@)?)"
 )
-_SIGNATURE = re.compile(r"([?&;](?:sig|signature|x-amz-signature)=)[^&\s\"'<>\\]{1,2048}", _FLAGS)
-_BEARER = re.compile(r"(bearer\s{1,4})(?=[^\s\"'\\]{0,64}\d)[\w.~+/=-]{8,8192}", _FLAGS)
-_AUTHORIZATION = re.compile(
+_SIGNATURE = Pattern(r"([?&;](?:sig|signature|x-amz-signature)=)[^&\s\"'<>\\]{1,2048}", _FLAGS)
+_BEARER = Pattern(r"(bearer\s{1,4})(?=[^\s\"'\\]{0,64}\d)[\w.~+/=-]{8,8192}", _FLAGS)
+_AUTHORIZATION = Pattern(
     r"(authorization[\"'\\]{0,2}\s{0,4}[:=]\s{0,4}[\"'\\]{0,2}(?:basic|bearer|token|digest|negotiate)\s{1,4})[^\s\"'\\,]{1,8192}",
     _FLAGS,
 )
-_PEM = re.compile(r"(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", re.DOTALL)
-_WEB_TOKEN = re.compile(r"(?<![\w-])eyJ[\w-]{4,8192}\.eyJ[\w-]{4,65536}(?:\.[\w-]{0,8192})?")
-_CURL_USER = re.compile(
+_PEM = Pattern(r"(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", re.DOTALL)
+_WEB_TOKEN = Pattern(r"(?<![\w-])eyJ[\w-]{4,8192}\.eyJ[\w-]{4,65536}(?:\.[\w-]{0,8192})?")
+_CURL_USER = Pattern(
     r"(\bcurl\s(?:[^\n|;]{0,400}?\s)?(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,128}:)(?!//)[^\s\"']{1,256}"
 )
-_MYSQL_PASSWORD = re.compile(
+_MYSQL_PASSWORD = Pattern(
     rf"(\b(?:mysql|mariadb)(?:-?(?:dump|admin|import|check|show))?\s(?:[^\n|;]{{0,400}}?\s)?-p)({_QUOTED}|[^\s\"';|]{{1,256}})"
 )
 
@@ -99,7 +100,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def _matches_secret_name(name: str) -> bool:
-    return _NAME.search(name) is not None and not _NOT_SECRET.fullmatch(name)
+    return _NAME.compiled.search(name) is not None and not _NOT_SECRET.compiled.fullmatch(name)
 
 
 _CACHED_LENGTH = 100
@@ -112,24 +113,24 @@ def mask_pairs(text: str) -> str:
     >>> mask_pairs('[{"name": "DB_PASSWORD", "value": "x')
     '[{"name": "DB_PASSWORD", "value": "[redacted]'
     """
-    return _PAIR.sub(rf"\1{MASK}", text)
+    return _PAIR.compiled.sub(rf"\1{MASK}", text)
 
 
 def _mask_values(text: str, language: Language) -> str:
-    text = _QUOTED_VALUE.sub(_keep_quotes, text)
+    text = _QUOTED_VALUE.compiled.sub(_keep_quotes, text)
     for pattern in (_ESCAPED_VALUE, _PARAMETER_VALUE):
-        text = pattern.sub(rf"\1{MASK}", text)
+        text = pattern.compiled.sub(rf"\1{MASK}", text)
     if language is Language.SQL:
-        return _SETTINGS.sub(_mask_settings, text)
+        return _SETTINGS.compiled.sub(_mask_settings, text)
     if language is Language.CODE:
-        return _TIGHT_VALUE.sub(rf"\1{MASK}", text)
+        return _TIGHT_VALUE.compiled.sub(rf"\1{MASK}", text)
     for pattern in (_OPTION_VALUE, _PLAIN_VALUE, _COLON_VALUE):
-        text = pattern.sub(rf"\1{MASK}", text)
+        text = pattern.compiled.sub(rf"\1{MASK}", text)
     return text
 
 
 def _mask_settings(match: re.Match[str]) -> str:
-    return _SECRET_SETTING.sub(rf"\1{MASK}", match[0])
+    return _SECRET_SETTING.compiled.sub(rf"\1{MASK}", match[0])
 
 
 def _keep_quotes(match: re.Match[str]) -> str:
@@ -138,8 +139,8 @@ def _keep_quotes(match: re.Match[str]) -> str:
     return f"{before}{quote}{MASK}{quote}"
 
 
-def _substitute(pattern: re.Pattern[str], by: str) -> Callable[[str, Language], str]:
-    return lambda text, _: pattern.sub(by, text)
+def _substitute(pattern: Pattern[str], by: str) -> Callable[[str, Language], str]:
+    return lambda text, _: pattern.compiled.sub(by, text)
 
 
 KINDS: tuple[Kind, ...] = (
@@ -152,8 +153,12 @@ KINDS: tuple[Kind, ...] = (
     Kind(name="Slack webhook", probes=WEBHOOK_PROBES, mask=_substitute(WEBHOOK, rf"\1{MASK}")),
     Kind(name="JSON web token", probes=(b".eyj",), mask=_substitute(_WEB_TOKEN, MASK)),
     Kind(name="curl", probes=(b"curl",), mask=_substitute(_CURL_USER, rf"\1{MASK}")),
-    Kind(name="mysql", probes=(b"mysql", b"mariadb"), mask=lambda text, _: _MYSQL_PASSWORD.sub(_keep_quotes, text)),
-    Kind(name="user", probes=(b"identified",), mask=lambda text, _: _IDENTIFIED.sub(_keep_quotes, text)),
+    Kind(
+        name="mysql",
+        probes=(b"mysql", b"mariadb"),
+        mask=lambda text, _: _MYSQL_PASSWORD.compiled.sub(_keep_quotes, text),
+    ),
+    Kind(name="user", probes=(b"identified",), mask=lambda text, _: _IDENTIFIED.compiled.sub(_keep_quotes, text)),
     Kind(
         name="value",
         probes=(b"passw", b"kennwort", b"pwd", b"passphrase", b"secret", b"token", b"credential", b"key"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from whence_client.redaction.patterns import Pattern
 from whence_client.redaction.secrets import KINDS, Kind
 from whence_client.redaction.tokens import is_token_likely
 
@@ -12,7 +11,7 @@ _KEYS = tuple(
     for word in (b"api", b"access", b"account", b"private", b"shared", b"encryption", b"master", b"signing")
     for separator in (b"", b"_", b"-", b".")
 )
-_MYSQL_OPTION = re.compile(rb"(?:\s|\\[nrtf]|\\u00)-p")
+_MYSQL_OPTION = Pattern(rb"(?:\s|\\[nrtf]|\\u00)-p")
 
 
 def find_suspect_kinds(event: bytes) -> tuple[Kind, ...]:
@@ -28,7 +27,7 @@ def is_likely(probe: bytes, text: bytes, event: bytes) -> bool:
     if probe == b"curl":
         return b"-u" in text
     if probe in (b"mysql", b"mariadb"):
-        return _MYSQL_OPTION.search(event) is not None
+        return _MYSQL_OPTION.compiled.search(event) is not None
     if probe == b"@":
         return any(b":" in part.rpartition(b"@")[0] for part in text.split(b"://")[1:])
     return probe != b"key" or any(word in text for word in _KEYS)

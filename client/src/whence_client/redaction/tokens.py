@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+
+from whence_client.redaction.patterns import Pattern
 
 MASK = "[redacted]"
 
@@ -40,7 +41,7 @@ SHAPES = (
 # A word that only ends like a token is not a token.
 _BEFORE = "(?<![A-Za-z0-9_])"
 _WEBHOOK_PATH = "hooks[.]slack[.]com/+(?:services|workflows|triggers)/+"
-WEBHOOK = re.compile(f"({_WEBHOOK_PATH})[A-Za-z0-9_/-]{{20,}}")
+WEBHOOK = Pattern(f"({_WEBHOOK_PATH})[A-Za-z0-9_/-]{{20,}}")
 """The path of a Slack webhook is its secret."""
 WEBHOOK_PROBES = (b"hooks.slack.com",)
 
@@ -50,18 +51,18 @@ PREFIXES = (
 )
 """A text without any of these prefixes has no token and no webhook."""
 
-PATTERNS = {shape.name: re.compile(_BEFORE + shape.body) for shape in SHAPES}
-_ANY = re.compile(f"{_BEFORE}(?:{'|'.join(shape.body for shape in SHAPES)})")
+PATTERNS = {shape.name: Pattern(_BEFORE + shape.body) for shape in SHAPES}
+_ANY = Pattern(f"{_BEFORE}(?:{'|'.join(shape.body for shape in SHAPES)})")
 # In JSON, a letter of an escape may precede a token.
-_LIKELY = {probe: re.compile(shape.body.encode()) for shape in SHAPES for probe in shape.probes}
+_LIKELY = {probe: Pattern(shape.body.encode()) for shape in SHAPES for probe in shape.probes}
 
 
 def mask_tokens(text: str) -> str:
     """The text without tokens of these shapes. Masking again changes nothing."""
-    return _ANY.sub(MASK, WEBHOOK.sub(rf"\1{MASK}", text))
+    return _ANY.compiled.sub(MASK, WEBHOOK.compiled.sub(rf"\1{MASK}", text))
 
 
 def is_token_likely(probe: bytes, event: bytes) -> bool | None:
     """Whether the JSON of an event may hold a token with this probe; None if it is not a probe of a token."""
     pattern = _LIKELY.get(probe)
-    return None if pattern is None else pattern.search(event) is not None
+    return None if pattern is None else pattern.compiled.search(event) is not None
