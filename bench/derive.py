@@ -6,7 +6,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -16,11 +16,11 @@ import psutil
 
 from bench.workloads.events import bodies
 from whence.derive.pipeline import run_stream
+from whence.derive.spark.jars import jars_for
 from whence.derive.spark.session import open_session
-from whence.log import Kind
+from whence.log import Kind, Log
 from whence.log.record import Draft
 from whence.log.segments.log import SegmentLog
-from whence.log.segments.write import SegmentWriter
 from whence.openlineage.accept import accept
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate
@@ -49,9 +49,9 @@ class Derived:
         return {kind: spent / self.events for kind, spent in self.cpu.items()}
 
 
-def fill(log: Path, events: Iterable[bytes]) -> int:
+def fill(log: Log, events: Iterable[bytes]) -> int:
     """Append events to a log as the collector would; their bytes."""
-    writer, size = SegmentWriter(log), 0
+    writer, size = log.open_writer(), 0
     source = iter(events)
     while some := list(islice(source, 500)):
         taken = [accept(body) for body in some]
@@ -65,25 +65,30 @@ def fill(log: Path, events: Iterable[bytes]) -> int:
 
 
 def measure(store_url: str | None = None) -> Derived:
-    """Derive a warm-up log, then time another one into a store (SQLite unless given)."""
+    """Derive a warm-up log of segments, then time another one into a store (SQLite unless given)."""
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as directory:
         base = Path(directory)
-        source = bodies(seed=1, jobs=200, days=400)
-        fill(base / "warm", islice(source, WARM))
-        size = fill(base / "log", islice(source, MEASURED))
-        session = open_session()
-        for name in ("warm", "log"):
-            engine = open_store(store_url if store_url and name == "log" else sqlite_url(base / f"{name}.db"))
-            migrate(engine)
-            before, started = cpu_seconds(), time.perf_counter()
-            query = run_stream(session, SegmentLog(base / name), engine, base / f"checkpoint-{name}")
-            query.processAllAvailable()
-            seconds = time.perf_counter() - started
-            cpu = {kind: spent - before[kind] for kind, spent in cpu_seconds().items()}
-            query.stop()
-            engine.dispose()
-        session.stop()
-        return Derived(MEASURED, size // MEASURED, seconds, cpu)
+        logs = [SegmentLog(base / name) for name in ("warm", "log")]
+        return derive_warm(logs, [sqlite_url(base / "warm.db"), store_url or sqlite_url(base / "log.db")], base)
+
+
+def derive_warm(logs: Sequence[Log], stores: Sequence[str], base: Path) -> Derived:
+    """Fill two logs, and derive each into its store: the first one only warms the processes."""
+    source = bodies(seed=1, jobs=200, days=400)
+    sizes = [fill(log, islice(source, count)) for log, count in zip(logs, (WARM, MEASURED), strict=True)]
+    session = open_session(jars=jars_for(logs[-1]))
+    for number, (log, store) in enumerate(zip(logs, stores, strict=True)):
+        engine = open_store(store)
+        migrate(engine)
+        before, started = cpu_seconds(), time.perf_counter()
+        query = run_stream(session, log, engine, base / f"checkpoint-{number}")
+        query.processAllAvailable()
+        seconds = time.perf_counter() - started
+        cpu = {kind: spent - before[kind] for kind, spent in cpu_seconds().items()}
+        query.stop()
+        engine.dispose()
+    session.stop()
+    return Derived(MEASURED, sizes[-1] // MEASURED, seconds, cpu)
 
 
 def cpu_seconds() -> defaultdict[str, float]:
@@ -98,19 +103,26 @@ def cpu_seconds() -> defaultdict[str, float]:
 
 def kind_of(command: list[str]) -> str:
     """What a process below the driver is."""
+    if "kafka.Kafka" in command:
+        return "broker"
     if "java" in command[0]:
         return "jvm"
     return "workers" if command[-1] == "pyspark.worker" else "planners"
 
 
+def line_of(name: str, derived: Derived, what: str) -> str:
+    """What a run took, as a line."""
+    each = {kind: 1e6 * spent for kind, spent in derived.cpu_per_event.items()}
+    kinds = ", ".join(f"{kind} {spent:.0f}" for kind, spent in each.items())
+    return (
+        f"{name:10} {derived.rate:8.0f} events/s of {derived.mean_bytes} bytes, {what}; "
+        f"CPU {sum(each.values()):.0f} µs an event ({kinds})\n"
+    )
+
+
 def main() -> None:
     """Measure and print."""
-    derived = measure()
-    each = {kind: 1e6 * spent for kind, spent in derived.cpu_per_event.items()}
-    sys.stdout.write(
-        f"derived    {derived.rate:8.0f} events/s of {derived.mean_bytes} bytes, log to settled store; CPU "
-        f"{sum(each.values()):.0f} µs an event ({', '.join(f'{kind} {spent:.0f}' for kind, spent in each.items())})\n"
-    )
+    sys.stdout.write(line_of("derived", measure(), "log to settled store"))
 
 
 if __name__ == "__main__":

@@ -192,7 +192,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as directory:
         base = Path(directory)
-        fill(base / "log", islice(bodies(seed=1, jobs=200, days=400), given.events))
+        fill(SegmentLog(base / "log"), islice(bodies(seed=1, jobs=200, days=400), given.events))
         spark = derive_with_spark().cpu_per_event if given.spark else {}
         with databases(base / "postgres") as database:
             urls = {
