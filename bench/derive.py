@@ -82,7 +82,7 @@ def derive_warm(logs: Sequence[Log], stores: Sequence[str], base: Path) -> Deriv
         migrate(engine)
         before, started = cpu_seconds(), time.perf_counter()
         query = run_stream(session, log, engine, base / f"checkpoint-{number}")
-        query.processAllAvailable()
+        query.catch_up()
         seconds = time.perf_counter() - started
         cpu = {kind: spent - before[kind] for kind, spent in cpu_seconds().items()}
         query.stop()
@@ -105,9 +105,7 @@ def kind_of(command: list[str]) -> str:
     """What a process below the driver is."""
     if "kafka.Kafka" in command:
         return "broker"
-    if "java" in command[0]:
-        return "jvm"
-    return "workers" if command[-1] == "pyspark.worker" else "planners"
+    return "jvm" if "java" in command[0] else "workers"
 
 
 def line_of(name: str, derived: Derived, what: str) -> str:

@@ -36,7 +36,7 @@ def measure(events: int, jobs: int, engine: Engine, base: Path) -> None:
         fill(base / "log", events, jobs=jobs)
         session = open_session()
         query = run_stream(session, SegmentLog(base / "log"), engine, base / "checkpoint")
-        timed("derived", query.processAllAvailable)
+        timed("derived", query.catch_up)
         query.stop()
         session.stop()
     horizon = nine_tenths(engine)

@@ -48,7 +48,7 @@ def measure(events: int, log: Path, store_url: str) -> Measured:
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as scratch, taking() as taken:
         began = time.perf_counter()
         query = run_stream(session, SegmentLog(log), engine, Path(scratch) / "checkpoint")
-        query.processAllAvailable()
+        query.catch_up()
         seconds = time.perf_counter() - began
         query.stop()
     archived = archive_log(session, SegmentLog(log), str(log.with_name("archive")))

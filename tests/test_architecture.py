@@ -30,11 +30,10 @@ from whence.api.settings import Settings
 from whence.cli.answers.local.options import answer_of
 from whence.cli.answers.tree import Style, tree
 from whence.client.answers.graph import Lineage
-from whence.derive.reading.data_source import bind_transform
-from whence.derive.sources.log import LogSource
+from whence.derive.sources.segments import split_range, transform_range
 from whence.derive.writing.merge import merge_into
 from whence.log.segments import committed_end
-from whence.log.segments.log import LANE
+from whence.log.segments.log import LANE, SegmentLog
 from whence.query.answers.values import Question
 from whence.query.lookup.resolve import resolve
 from whence.query.questions.lineage import reach_upstream
@@ -239,13 +238,9 @@ async def post(settings: Settings, path: str, body: bytes, passed: Passed) -> di
 
 def merge_log(log: Path, store: StoreAddress) -> None:
     """What Spark does with the log: plan the new part of it, and read each partition in an executor."""
-    sizes = {"batchBytes": str(2**20), "tasks": "2"}
-    options = {"path": str(log), "since": "0", "passed": str(log.with_name("passed")), **sizes}
-    source = bind_transform(LogSource, merge_into(store))(options)
-    stream = source.streamReader(source.schema())
-    first = stream.initialOffset()
-    last = stream.latestOffset(first, stream.getDefaultReadLimit())
-    assert [batch for part in stream.partitions(first, last) for batch in stream.read(part)] == []
+    (lane,) = SegmentLog(log).list_lanes()
+    ranges = split_range(log, lane.start, lane.end, most=2)
+    assert [batch for one in ranges for batch in transform_range(log, merge_into(store), one)] == []
 
 
 def _station(file: str, name: str) -> Station:

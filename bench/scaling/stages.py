@@ -27,7 +27,7 @@ from bench.derive import measure as derive_with_spark
 from bench.million import databases
 from bench.scaling.model import Costs
 from bench.workloads.events import bodies
-from whence.derive.sources.log import PARTITION_BYTES
+from whence.derive.sources.segments import PARTITION_BYTES
 from whence.derive.writing.merge import merge_records
 from whence.log import Position
 from whence.log.segments.log import SegmentLog
@@ -168,7 +168,7 @@ class Spark(NamedTuple):
 
 def spark_itself(sqlite: Costs, spark: dict[str, float]) -> Spark:
     """What its processes took in a run of the stream on SQLite, less these stages."""
-    executors = spark["workers"] + spark["jvm"] + spark["planners"]
+    executors = spark["workers"] + spark["jvm"]
     return Spark(max(0.0, executors - sqlite.read - sqlite.write), max(0.0, spark["driver"] - sqlite.settle))
 
 

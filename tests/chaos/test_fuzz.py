@@ -153,7 +153,7 @@ def test_mutated_events_get_their_answers_and_harm_nothing(
 
     engine = open_migrated(api.store_url)
     query = run_stream(spark, SegmentLog(api.data / "log"), engine, tmp_path / "checkpoint")
-    query.processAllAvailable()
+    query.catch_up()
     query.stop()
     assert_ledger_balances(engine, records)
     assert_state_is_the_oracles(engine, records)

@@ -83,7 +83,7 @@ def test_a_stream_equals_a_rebuild(
     engine = open_migrated(store_url)
     provide_key(engine)
     query = run_stream(spark, filled, engine, tmp_path / "checkpoint")
-    query.processAllAvailable()
+    query.catch_up()
     query.stop()
     assert list(dump(engine)) == plain
     assert [secret for secret in SECRETS if secret.encode() in legible(engine)] == []

@@ -58,7 +58,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 def derive(spark: SparkSession, log: KafkaLog, engine: Engine, checkpoint: Path) -> None:
     query = run_stream(spark, log, engine, checkpoint)
-    query.processAllAvailable()
+    query.catch_up()
     query.stop()
 
 
@@ -126,13 +126,13 @@ def test_a_partition_that_is_added_is_read_from_its_beginning(
 ) -> None:
     append(topic, *map(event, range(10)))
     query = run_stream(spark, topic, engine, tmp_path / "checkpoint")
-    query.processAllAvailable()
+    query.catch_up()
     admin = AdminClient({"bootstrap.servers": topic.address.servers})
     admin.create_partitions([NewPartitions(topic.address.topic, 5)])[topic.address.topic].result(20)
     wait_until(lambda: len(topic.list_lanes()) >= 5)
     append(topic, *(event(number, owner=number) for number in range(10, 60)))
     assert all(lane.start < lane.end for lane in topic.list_lanes())
-    query.processAllAvailable()
+    query.catch_up()
     query.stop()
     assert read_progress(engine) == ends(topic)
     assert state(engine) == oracle(topic)
@@ -171,7 +171,7 @@ def test_a_transaction_counts_once_it_is_committed(
         producer.flush(10)
         end(20)
     query = run_stream(spark, topic, engine, tmp_path / "checkpoint")
-    query.processAllAvailable()
+    query.catch_up()
     assert read_ledger(engine).applied == 2
     assert read_progress(engine) == ends(topic), "also past what is no message"
     producer.begin_transaction()
@@ -179,7 +179,7 @@ def test_a_transaction_counts_once_it_is_committed(
     producer.flush(10)
     assert read_progress(engine) == ends(topic), "an open transaction is not yet in the log"
     producer.commit_transaction(20)
-    query.processAllAvailable()
+    query.catch_up()
     query.stop()
     assert read_ledger(engine).applied == 3
     assert read_progress(engine) == ends(topic)
@@ -198,11 +198,11 @@ def test_a_stream_outlives_a_restart_of_the_broker(
 ) -> None:
     append(topic, *map(event, range(50)))
     query = run_stream(spark, topic, engine, tmp_path / "checkpoint")
-    query.processAllAvailable()
+    query.catch_up()
     kafka_broker.kill()
     kafka_broker.start()
     append(topic, *map(event, range(50, 100)))
-    query.processAllAvailable()
+    query.catch_up()
     query.stop()
     assert read_ledger(engine) == Ledger(applied=100)
     assert state(engine) == oracle(topic)

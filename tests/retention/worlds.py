@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from bench.workloads.events import Noise, arrivals
 from fixtures.logs_of_events import fill
 from fixtures.migrated_stores import open_migrated
-from whence.derive.pipeline import run_batch
+from whence.derive.micro_batch import run_batch
 from whence.derive.sources.event_log import make_source
 from whence.derive.writing.merge import merge_into
 from whence.log import Lane, Position

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
@@ -30,6 +29,8 @@ from whence.derive.spark.jvm import UNSUPERVISED, JvmLimits
 from whence.derive.spark.metrics import serving_metrics
 from whence.derive.spark.periodic_jobs import Periodic, Schedule
 from whence.derive.spark.session import close_session, open_session
+from whence.derive.streams.segments import HERE_BYTES
+from whence.derive.streams.stream import Stream
 from whence.diagnostics import log_to_stderr
 from whence.errors import LogCorruptError, StoreGoneError, WhenceError
 from whence.file_modes import restrict_new_files
@@ -177,32 +178,37 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
     with tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
         seals = at.log.list_seals()
         derive_restored(at.session, at.log, at.engine, seals)
-        ending = Event()
-        query = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint", ending)
+        stream = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint", HERE_BYTES)
         schedule = Schedule(at.session, at.engine, scheduled_jobs(at.log, given))
         schedule.start()
         signal.signal(signal.SIGTERM, lambda *_: stopping.set())
         _report("ready")
         checkpoints, preparation = Checkpoints(at.engine), Preparation(given.master)
         try:
-            # A call into the JVM must not be broken off: it is left again and again to look.
-            while not stopping.is_set() and at.log.list_seals() == seals and not query.awaitTermination(LOOK_SECONDS):
+            while not stopping.is_set() and at.log.list_seals() == seals and not _has_ended(stream, at):
                 at.check_lock()
                 checkpoints.shorten_if_quiet()
                 preparation.start_if_due()
                 if given.alive:
                     given.alive.touch()
-        except StreamingQueryException as error:
-            at.check_lock()
-            # Damage ends the stream; once it is sealed, the next stream passes it.
-            is_damage = LogCorruptError.__name__ in str(error)
-            if not (is_damage and at.log.seal_damage(resume_positions(at.log, read_progress(at.engine)))):
-                raise
         finally:
-            ending.set()
             preparation.stop()
             schedule.stop()
-            query.stop()
+            stream.stop()
+
+
+def _has_ended(stream: Stream, at: _Stations) -> bool:
+    """Whether the stream ends while this waits. A call into the JVM must not be broken off, so it is left again and
+    again. Damage ends a stream; once it is sealed, the next one passes it.
+    """
+    try:
+        return stream.wait(LOOK_SECONDS)
+    except Exception as error:  # Spark's, the store's or the log's
+        at.check_lock()
+        is_damage = isinstance(error, LogCorruptError) or LogCorruptError.__name__ in str(error)
+        if not (is_damage and at.log.seal_damage(resume_positions(at.log, read_progress(at.engine)))):
+            raise
+        return True
 
 
 def scheduled_jobs(event_log: Log, given: argparse.Namespace) -> Iterable[Periodic]:

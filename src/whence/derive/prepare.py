@@ -46,9 +46,9 @@ def prepare(cache: Path = CACHE) -> None:
         engine = open_store(sqlite_url(base / "store.db"))
         migrate(engine)
         session = open_session(jvm=jvm)
-        query = run_stream(session, SegmentLog(base / "log"), engine, base / "checkpoint")
-        query.processAllAvailable()
-        query.stop()
+        stream = run_stream(session, SegmentLog(base / "log"), engine, base / "checkpoint")
+        stream.catch_up()
+        stream.stop()
         close_session(session)
         engine.dispose()
 

@@ -1,7 +1,6 @@
-"""Progress of the pipeline: the positions in the log where a stream starts, and where a micro-batch ends."""
+"""Progress of the pipeline: the positions in the log where a stream starts."""
 
 import logging
-from pathlib import Path
 
 from whence.errors import LogError, LogGapError, StoreError
 from whence.log import Lane, Lanes, Log, Position
@@ -41,16 +40,3 @@ def _resume_position(lane: Lane, reached: int | None) -> Position:
             "replaced; restore it, or `whence rebuild` the store"
         )
     return position
-
-
-def read_end_offset(checkpoint: Path, batch: int) -> str:
-    """The end offset of a micro-batch as Spark wrote it into the checkpoint before running the micro-batch.
-
-    The rows do not contain it: a topic has offsets without messages.
-    """
-    return (checkpoint / "offsets" / str(batch)).read_text("utf-8").splitlines()[-1]
-
-
-def write_position(file: Path, position: Position) -> None:
-    """Note how far the store is, for a source that Spark asks about records that are derived already."""
-    file.write_text(str(position.as_int), "utf-8")

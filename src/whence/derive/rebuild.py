@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 from whence.derive.archive.coverage import unarchived_lanes_if_complete
 from whence.derive.archive.source import Selection, read_archive
 from whence.derive.archive.table import Archive, find_archive
-from whence.derive.pipeline import run_batch
+from whence.derive.micro_batch import run_batch
 from whence.derive.reading.records import COPY, transform_records
 from whence.derive.sources.event_log import make_source
 from whence.derive.writing.merge import merge_into

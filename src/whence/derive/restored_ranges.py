@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from whence.derive.pipeline import run_batch
+from whence.derive.micro_batch import run_batch
 from whence.derive.sources.event_log import make_source
 from whence.derive.writing.merge import merge_into
 from whence.log import Lane, Log, Position, Seal

@@ -106,7 +106,7 @@ def test_the_pipeline_makes_the_counts_meet(
     assert value(waiting, "whence_lag_bytes") > 0
     assert value(waiting, "whence_lag_seconds") > 0
     query = run_stream(spark, SegmentLog(api.data / "log"), engine, tmp_path / "checkpoint")
-    query.processAllAvailable()
+    query.catch_up()
     query.stop()
     for restart in (False, True):
         if restart:
@@ -134,7 +134,7 @@ def test_the_pipeline_serves_how_long_its_batches_took(spark: SparkSession, tmp_
         writer.close()
         engine = open_migrated(sqlite_url(tmp_path / "store.db"))
         query = run_stream(spark, SegmentLog(tmp_path / "log"), engine, tmp_path / "checkpoint")
-        query.processAllAvailable()
+        query.catch_up()
         query.stop()
         engine.dispose()
         assert value(scrape(port), "whence_batch_seconds_count") > before

@@ -98,7 +98,7 @@ def test_a_stream_goes_on_over_dropped_segments(
     for part, drafts in enumerate((DRAFTS[:LATER], DRAFTS[LATER:])):
         append(log, drafts)
         query = run_stream(spark, log, engine, tmp_path / f"checkpoint{part}")
-        query.processAllAvailable()
+        query.catch_up()
         query.stop()
         archive_log(spark, log, uri)
         assert drop_archived(log, uri, read_progress(engine))

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from threading import Event
 
+import pytest
 from pyspark.sql import SparkSession
 
 from bench.workloads.events import Noise, arrivals
@@ -13,13 +13,10 @@ from fixtures.both_logs import records_of
 from fixtures.logs_of_events import fill
 from fixtures.migrated_stores import open_migrated
 from services.pipeline_process import derive, driving, has_all, until
-from whence.derive.progress import write_position
+from whence.derive.pipeline import run_stream
 from whence.derive.rebuild import rebuild
-from whence.derive.sources.log import PIECE_BYTES, LogRange, LogStream
-from whence.derive.tail import TAIL_BYTES, Tail
-from whence.log import Position
+from whence.derive.streams.segments import GROUP, HERE_BYTES
 from whence.log.segments.log import SegmentLog
-from whence.log.segments.read import committed_end
 from whence.log.segments.write import SegmentSettings
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.lifecycle.dump import dump
@@ -50,51 +47,44 @@ def test_waves_of_events_give_the_state_of_a_rebuild(spark: SparkSession, tmp_pa
     rebuilt = open_store(url)
     assert list(dump(engine)) == list(dump(rebuilt))
     assert read_ledger(engine) == read_ledger(rebuilt)
-    assert sum(len(one.payload) for one in records_of(log)) > 2 * TAIL_BYTES
+    assert sum(len(one.payload) for one in records_of(log)) > 2 * HERE_BYTES
     for one in (engine, rebuilt):
         one.dispose()
 
 
-def test_the_tail_is_followed_until_much_waits(tmp_path: Path) -> None:
-    log = SegmentLog(tmp_path / "log")
-    arriving = iter(waves())
-    fill(log, next(arriving))
-    ends = [committed_end(log.directory)]
-    ranges: list[tuple[Position, Position]] = []
-
-    def derive_range(since: Position, until: Position) -> None:
-        ranges.append((since, until))
-        fill(log, next(arriving))
-        ends.append(committed_end(log.directory))
-
-    (lane,) = log.list_lanes()
-    reached = Tail(log.directory, Event()).follow(lane.start, derive_range)
-    assert [until for _, until in ranges] == ends[:3]
-    assert [since for since, _ in ranges] == [lane.start, *ends[:2]]
-    assert (reached, len(ends)) == (ends[2], 4)
+def jobs_of(spark: SparkSession) -> int:
+    """How many jobs of Spark the streams of this session have run."""
+    return len(spark.sparkContext.statusTracker().getJobIdsForGroup(GROUP))
 
 
-def test_the_tail_is_left_when_the_pipeline_ends(tmp_path: Path) -> None:
-    log, stopping = SegmentLog(tmp_path / "log"), Event()
+def test_this_process_merges_what_is_little_and_spark_what_is_more(spark: SparkSession, tmp_path: Path) -> None:
+    log, engine = SegmentLog(tmp_path / "log"), open_migrated(sqlite_url(tmp_path / "store.db"))
+    for bodies in islice(waves(), 4):
+        fill(log, bodies)
+        before = jobs_of(spark)
+        stream = run_stream(spark, log, engine, tmp_path / "checkpoint", HERE_BYTES)
+        stream.catch_up()
+        assert has_all(engine, log)
+        assert (jobs_of(spark) > before) == (len(bodies) == MANY)
+        stream.stop()
     fill(log, next(waves()))
-    (lane,) = log.list_lanes()
-    assert Tail(log.directory, stopping).follow(lane.start, lambda *_: stopping.set()) == lane.end
+    assert stream.wait(0)
+    assert not has_all(engine, log)
+    engine.dispose()
 
 
-def test_spark_is_not_offered_what_the_driver_derived(tmp_path: Path) -> None:
-    log, passed = SegmentLog(tmp_path / "log"), tmp_path / "passed"
-    stream = LogStream(log.directory, 0, passed, PIECE_BYTES, 2, b"")
-    bodies = [body for wave in waves() for body in wave]
-    fill(log, bodies[:MANY])
-    start = stream.latestOffset(stream.initialOffset(), stream.getDefaultReadLimit())
-    fill(log, bodies[MANY:])
-    derived = log.list_lanes()[0].end
-    write_position(passed, derived)
-
-    offered = stream.latestOffset(start, stream.getDefaultReadLimit())
-    assert offered == {"position": derived.as_int}
-    assert stream.partitions(start, offered) == [LogRange(derived.as_int, derived.as_int)]
-    fill(log, bodies[:2])
-    end = log.list_lanes()[0].end.as_int
-    assert stream.latestOffset(offered, stream.getDefaultReadLimit()) == {"position": end}
-    assert stream.partitions(offered, {"position": end}) == [LogRange(derived.as_int, end)]
+@pytest.mark.parametrize("here_bytes", [0, HERE_BYTES])
+def test_damage_ends_a_stream(spark: SparkSession, tmp_path: Path, here_bytes: int) -> None:
+    log, engine = SegmentLog(tmp_path / "log"), open_migrated(sqlite_url(tmp_path / "store.db"))
+    fill(log, next(waves()))
+    (segment,) = log.directory.glob("*.log")
+    damaged = bytearray(segment.read_bytes())
+    damaged[len(damaged) // 2] ^= 0xFF
+    segment.write_bytes(damaged)
+    stream = run_stream(spark, log, engine, tmp_path / "checkpoint", here_bytes)
+    with pytest.raises(Exception, match="fails its checksum"):
+        stream.catch_up()
+    with pytest.raises(Exception, match="fails its checksum"):
+        stream.wait(0)
+    stream.stop()
+    engine.dispose()

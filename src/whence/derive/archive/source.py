@@ -1,21 +1,16 @@
-"""The archive's files as a Spark data source.
+"""The archive's files as frames."""
 
-Options: `path`, the archive; `files`, their paths and record counts, in order, as JSON; `selection`, as JSON.
-"""
-
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSourceReader, InputPartition
-from pyspark.sql.types import StructType
 
 from whence.derive.archive.table import Archive, ArchiveFile
-from whence.derive.delta.parquet import read_slice, slices
+from whence.derive.delta.parquet import Slice, read_slice, slices
 from whence.derive.delta.table import table_errors
-from whence.derive.reading.data_source import RecordSource, apply_transform, register
+from whence.derive.reading.partitions import read_partitions
 from whence.derive.reading.records import to_records
 from whence.derive.reading.transform import Transform
 from whence.log import Position, Record
@@ -52,29 +47,6 @@ class Selection:
 ALL = Selection()
 
 
-class ArchiveSource(RecordSource):
-    """Files of the archive, for `spark.read`."""
-
-    format = "whence-archive"
-
-    def reader(self, schema: StructType) -> "ArchiveReader":
-        selection = Selection(**json.loads(self.options["selection"]))
-        return ArchiveReader(self.options["path"], json.loads(self.options["files"]), selection, self.transform)
-
-
-class ArchiveReader(DataSourceReader):
-    """Files of the archive, as a batch."""
-
-    def __init__(self, uri: str, files: list[tuple[str, int]], selection: Selection, transform: bytes) -> None:
-        self._uri, self._files, self._selection, self._transform = uri, files, selection, transform
-
-    def partitions(self) -> Sequence[InputPartition]:
-        return slices(self._files)
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return apply_transform(self._transform, self._selection.select(_records(self._uri, partition)))
-
-
 def read_archive(session: SparkSession, archive: Archive, transform: Transform, selection: Selection) -> DataFrame:
     """What a transform returns for the archive's records."""
     return read_files(session, archive.uri, selection.files_of(archive), transform, selection)
@@ -84,9 +56,12 @@ def read_files(
     session: SparkSession, uri: str, files: Iterable[ArchiveFile], transform: Transform, selection: Selection = ALL
 ) -> DataFrame:
     """The same for some of its files; partitions are in the order of the files and of their records."""
-    paths = json.dumps([(file.path, file.records) for file in files])
-    reader = session.read.format(register(session, ArchiveSource, transform))
-    return reader.options(path=uri, files=paths, selection=json.dumps(asdict(selection))).load()
+    parts = slices((file.path, file.records) for file in files)
+    return read_partitions(session, parts, partial(_transform_part, uri, selection, transform), transform.schema)
+
+
+def _transform_part(uri: str, selection: Selection, transform: Transform, part: Slice) -> Iterator[pa.RecordBatch]:
+    return transform.run(selection.select(_records(uri, part)))
 
 
 def records_between(archive: Archive, since: Position, until: Position) -> Iterator[Record]:
@@ -103,6 +78,6 @@ def records_between(archive: Archive, since: Position, until: Position) -> Itera
     yield from sorted(archived, key=lambda record: record.position)
 
 
-def _records(uri: str, part: InputPartition) -> Iterator[Record]:
+def _records(uri: str, part: Slice) -> Iterator[Record]:
     for batch in read_slice(uri, part):
         yield from to_records(batch)

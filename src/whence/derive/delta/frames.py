@@ -3,50 +3,18 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import partial
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable
 from deltalake.transaction import AddAction
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.types import StructType
 
-from whence.derive.delta.parquet import OpenFile, Style, read_slice, slices
+from whence.derive.delta.parquet import OpenFile, Slice, Style, read_slice, slices
 from whence.derive.delta.table import commit, storage, table_errors
-
-FORMAT = "whence-delta"
+from whence.derive.reading.partitions import read_partitions
 
 Write = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-
-class DeltaSource(DataSource):
-    """`spark.read.format("whence-delta")`. Options: `path`; `files`, paths and rows as JSON; `columns`, the schema."""
-
-    @classmethod
-    def name(cls) -> str:
-        return FORMAT
-
-    def schema(self) -> StructType:
-        return StructType.fromJson(json.loads(self.options["columns"]))
-
-    def reader(self, schema: StructType) -> "DeltaReader":
-        return DeltaReader(self.options["path"], json.loads(self.options["files"]), schema.fieldNames())
-
-
-class DeltaReader(DataSourceReader):
-    """Files of a table, as a batch."""
-
-    def __init__(self, uri: str, files: list[tuple[str, int]], columns: Sequence[str]) -> None:
-        self._uri, self._files, self._columns = uri, files, columns
-
-    def partitions(self) -> Sequence[InputPartition]:
-        return slices(self._files)
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        for batch in read_slice(self._uri, partition):
-            yield batch.select(self._columns)
 
 
 def read_table(session: SparkSession, uri: str, table: DeltaTable, schema: pa.Schema) -> DataFrame:
@@ -57,9 +25,12 @@ def read_table(session: SparkSession, uri: str, table: DeltaTable, schema: pa.Sc
 
 def read_files(session: SparkSession, uri: str, files: Sequence[tuple[str, int]], schema: pa.Schema) -> DataFrame:
     """Read the columns of `schema` from files of a table, given with their row counts."""
-    _register(session)
-    columns = json.dumps(from_arrow_schema(schema).jsonValue())
-    return session.read.format(FORMAT).options(path=uri, files=json.dumps(files), columns=columns).load()
+    return read_partitions(session, slices(files), partial(_read_columns, uri, schema.names), schema)
+
+
+def _read_columns(uri: str, names: Sequence[str], part: Slice) -> Iterator[pa.RecordBatch]:
+    for batch in read_slice(uri, part):
+        yield batch.select(names)
 
 
 def write_frame(frame: DataFrame, uri: str, schema: pa.Schema) -> list[AddAction]:
@@ -112,8 +83,3 @@ def _writer(uri: str, schema: pa.Schema) -> Write:
 def _closed(file: OpenFile) -> pa.RecordBatch:
     closed = file.close()
     return pa.RecordBatch.from_pydict({"path": [closed.path], "size": [closed.size], "rows": [closed.rows]})
-
-
-@cache
-def _register(session: SparkSession) -> None:
-    session.dataSource.register(DeltaSource)

@@ -1,6 +1,6 @@
 """Parquet files of Delta tables: written row group by row group, read in slices."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -8,7 +8,6 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
-from pyspark.sql.datasource import InputPartition
 
 from whence.derive.delta.table import storage
 from whence.derive.reading.records import BATCH_RECORDS
@@ -108,26 +107,23 @@ class OpenFile:
         self._held, self._held_bytes = [], 0
 
 
-@dataclass(frozen=True)
-class Slice(InputPartition):
-    """One of `of` equal parts of a file's row groups; empty if `of` is 0."""
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One of `of` equal parts of a file's row groups."""
 
     file: str
     part: int
     of: int
 
 
-def slices(files: list[tuple[str, int]]) -> list[Slice]:
-    """Slices of files, given with their row counts, in order. At least one: Spark treats an empty plan as None."""
+def slices(files: Iterable[tuple[str, int]]) -> list[Slice]:
+    """Slices of files, given with their row counts, in order."""
     parts = [(path, -(-rows // SLICE_ROWS)) for path, rows in files]
-    return [Slice(path, part, of) for path, of in parts for part in range(of)] or [Slice("", 0, 0)]
+    return [Slice(path, part, of) for path, of in parts for part in range(of)]
 
 
-def read_slice(uri: str, part: InputPartition) -> Iterator[pa.RecordBatch]:
+def read_slice(uri: str, part: Slice) -> Iterator[pa.RecordBatch]:
     """The rows of a slice of a table, in batches."""
-    assert isinstance(part, Slice)
-    if not part.of:
-        return
     with pq.ParquetFile(part.file, filesystem=storage(uri)) as file:
         groups = file.num_row_groups
         selected = range(part.part * groups // part.of, (part.part + 1) * groups // part.of)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -34,8 +33,10 @@ class KafkaSource:
     address: KafkaAddress
     trust: Trust = NOBODY
 
-    def stream(self, session: SparkSession, since: Lanes, transform: Transform, passed: Path) -> DataFrame:
-        """New messages. Partitions added to the topic later are read from their beginning. Nothing writes `passed`."""
+    def stream(self, session: SparkSession, since: Lanes, transform: Transform) -> DataFrame:
+        """What a transform returns for the messages from these positions on, as they arrive. Partitions that are added
+        to the topic later are read from their beginning.
+        """
         # An idle stream polls the brokers this often; by default it would a hundred times a second.
         session.conf.set("spark.sql.streaming.pollingDelay", "100ms")
         start = {"startingOffsets": _offsets(self.address, since), "maxOffsetsPerTrigger": str(BATCH_RECORDS)}
@@ -45,9 +46,11 @@ class KafkaSource:
     def batch(
         self, session: SparkSession, lanes: Sequence[Lane], transform: Transform, task_bytes: int = 0
     ) -> DataFrame:
+        """See `Source`."""
         return transform_messages(read_messages(session, self.address, lanes), transform, self.trust)
 
     def cut(self, lanes: Sequence[Lane], size: int) -> Iterator[tuple[Lane, ...]]:
+        """See `Source`."""
         step = max(1, size // (USUAL_BYTES * len(lanes)))
         while any(lane.start < lane.end for lane in lanes):
             # Spark requires offsets for every partition, empty ones too.
@@ -56,6 +59,7 @@ class KafkaSource:
             lanes = [Lane(lane.name, end, lane.end) for lane, end in zip(lanes, ends, strict=True)]
 
     def reached(self, end: str) -> Lanes:
+        """The progress of a store that has all messages before an offset, in Spark's form."""
         offsets = json.loads(end)[self.address.topic]
         positions = [Position(int(partition), offset) for partition, offset in offsets.items()]
         return {lane_name(self.address, position.segment): position for position in positions}

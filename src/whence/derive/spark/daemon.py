@@ -4,7 +4,6 @@ memory.
 
 import gc
 import importlib
-import sys
 
 from pyspark.daemon import manager
 
@@ -13,17 +12,16 @@ from whence.derive.rows.sql_selection import is_enrichment_enabled
 _NEEDED = (
     "pyspark.sql.pandas.serializers",
     "whence.derive.writing.parallel_recompute",
-    "whence.derive.sources.log",
+    "whence.derive.sources.segments",
 )
 _SQL = "whence.derive.rows.sql_lineage"
 """The parser takes 18 MiB, in each worker that imports it itself."""
 
 
 def main() -> None:
-    """Import the modules, then fork workers on Spark's request. The data source's planning workers stay small."""
-    if sys.argv[1:] == ["pyspark.worker"]:
-        for module in (*_NEEDED, *((_SQL,) if is_enrichment_enabled() else ())):
-            importlib.import_module(module)
+    """Import the modules, then fork workers on Spark's request."""
+    for module in (*_NEEDED, *((_SQL,) if is_enrichment_enabled() else ())):
+        importlib.import_module(module)
     gc.freeze()  # imported objects are never garbage; the collector does not touch them, so they stay shared
     manager()
 

@@ -13,7 +13,6 @@ from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from whence.derive.spark.planners import keeping_planners
 from whence.store.status.periodic_jobs import LastRun, read_runs, record_run
 from whence.tracing import spanning
 
@@ -71,7 +70,7 @@ class Schedule:
         started, failure = _now(), ""
         self._session.sparkContext.setJobGroup(_GROUP, job.name, interruptOnCancel=True)
         try:
-            with spanning(job.name), keeping_planners():
+            with spanning(job.name):
                 if not job.run(self._session, self._engine):
                     return
         except Exception as error:  # no error of a job may stop the stream
