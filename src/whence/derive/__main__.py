@@ -28,7 +28,7 @@ from whence.derive.spark.jars import jars_for
 from whence.derive.spark.jvm import UNSUPERVISED, JvmLimits
 from whence.derive.spark.metrics import serving_metrics
 from whence.derive.spark.periodic_jobs import Periodic, Schedule
-from whence.derive.spark.session import close_session, open_session
+from whence.derive.spark.session import check_session, close_session, open_session
 from whence.derive.streams.segments import HERE_BYTES
 from whence.derive.streams.stream import Stream
 from whence.diagnostics import log_to_stderr
@@ -187,6 +187,7 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
         try:
             while not stopping.is_set() and at.log.list_seals() == seals and not _has_ended(stream, at):
                 at.check_lock()
+                check_session(at.session)
                 checkpoints.shorten_if_quiet()
                 preparation.start_if_due()
                 if given.alive:

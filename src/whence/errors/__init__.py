@@ -40,6 +40,7 @@ WhenceError
 ├── EvidenceError          an evidence pack, or the keys that sign packs, cannot be read or written
 ├── SourceError            a server to capture from does not answer, or refuses
 ├── JavaNotFoundError      Spark needs a Java; the text has the command that installs one
+├── SparkEndedError        Spark's JVM ended while it was needed, or its session was stopped
 ├── SparkStartError        Spark's JVM ended, or could not be reached in time
 └── JarsNotFoundError      Spark needs Java libraries that cannot be fetched; carries them
 """
@@ -48,7 +49,14 @@ from whence.errors.access import AccessError, ApiError, AuditError, DeliveryErro
 from whence.errors.events import CollisionError, EventError, RateLimitError, ReceiptNotFoundError
 from whence.errors.files import ArtifactError, DialectError, EvidenceError, RulesFileError, SchemaError, SourceError
 from whence.errors.log import LogBusyError, LogCorruptError, LogError, LogGapError, TableBusyError, TableError
-from whence.errors.machine import AddressError, JarsNotFoundError, JavaNotFoundError, NotInstalledError, SparkStartError
+from whence.errors.machine import (
+    AddressError,
+    JarsNotFoundError,
+    JavaNotFoundError,
+    NotInstalledError,
+    SparkEndedError,
+    SparkStartError,
+)
 from whence.errors.questions import (
     AmbiguousNodeError,
     CursorError,
@@ -103,6 +111,7 @@ __all__ = [
     "SchemaError",
     "ServerVersionError",
     "SourceError",
+    "SparkEndedError",
     "SparkStartError",
     "StoreBusyError",
     "StoreError",

@@ -42,6 +42,13 @@ class SparkStartError(WhenceError):
         return f"{self.reason}; its output is above. Frequent causes are a full disk and too little memory"
 
 
+class SparkEndedError(WhenceError):
+    """Spark's JVM ended while it was needed, or its session was stopped."""
+
+    def __str__(self) -> str:
+        return "Spark's JVM ended, or its session was stopped; Spark's own output is above. Start again"
+
+
 @dataclass(eq=False)
 class JarsNotFoundError(WhenceError):
     """Java libraries (`group:name:version`) are neither here nor can they be fetched."""

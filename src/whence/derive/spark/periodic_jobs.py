@@ -40,7 +40,7 @@ class Schedule:
 
     def __init__(self, session: SparkSession, engine: Engine, jobs: Iterable[Periodic]) -> None:
         self._session, self._engine, self._jobs = session, engine, tuple(jobs)
-        self._stopping = Event()
+        self._stopping, self._is_running = Event(), False
         self._thread = InheritableThread(target=self._work, name=_GROUP, daemon=True)
 
     def start(self) -> None:
@@ -50,7 +50,8 @@ class Schedule:
     def stop(self, seconds: float = 5) -> None:
         """Cancel the running job, and wait at most `seconds` for its end."""
         self._stopping.set()
-        self._session.sparkContext.cancelJobGroup(_GROUP)
+        if self._is_running:
+            self._session.sparkContext.cancelJobGroup(_GROUP)
         self._thread.join(seconds)
 
     def _work(self) -> None:
@@ -62,9 +63,12 @@ class Schedule:
     def _look(self, job: Periodic) -> None:
         try:
             if is_due(job, read_runs(self._engine).get(job.name), _now()):
+                self._is_running = True
                 self._run(job)
         except Exception:  # the store does not answer: it may the next time
             log.exception("the scheduled job %s could not be looked after", job.name)
+        finally:
+            self._is_running = False
 
     def _run(self, job: Periodic) -> None:
         started, failure = _now(), ""

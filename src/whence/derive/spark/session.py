@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
@@ -15,6 +16,7 @@ from whence.capture.java import java_home
 from whence.derive.rows.sql_selection import SETTING
 from whence.derive.spark.jvm import UNSUPERVISED, JvmLimits, launch_jvm
 from whence.derive.spark.prepared_jvm import PreparedJvm, find_prepared
+from whence.errors import SparkEndedError
 
 _MANAGERS = "org.apache.spark.sql.execution.streaming.checkpointing"
 
@@ -86,6 +88,16 @@ def open_session(
     # Executors anywhere must read events with the settings of this process.
     conf.set(f"spark.executorEnv.{SETTING}", os.environ.get(SETTING, "on"))
     return SparkSession.builder.config(conf=_with(conf, _NEEDED)).appName("whence").getOrCreate()
+
+
+def check_session(session: SparkSession) -> None:
+    """Ask the JVM whether the session goes on. Raises SparkEndedError."""
+    try:
+        has_ended = session.sparkContext._jsc.sc().isStopped()
+    except (Py4JError, OSError) as error:
+        raise SparkEndedError from error
+    if has_ended:
+        raise SparkEndedError
 
 
 def close_session(session: SparkSession) -> None:
