@@ -71,10 +71,25 @@ class Stack:
 
 @contextmanager
 def embedded(directory: Path) -> Iterator[Stack]:
-    """`whence up` as it is: segments, SQLite, Spark in the pipeline's own JVM."""
+    """`whence up` as it is: segments, SQLite; the driver merges what comes, Spark is idle in the pipeline's own JVM."""
+    with _embedded(directory, "WHENCE_DRIVER_MIB=32") as stack:
+        yield replace(stack, victims={name: one for name, one in stack.victims.items() if name != "python workers"})
+
+
+@contextmanager
+def embedded_spark(directory: Path) -> Iterator[Stack]:
+    """The same, but everything is merged by Spark."""
+    with _embedded(directory, "WHENCE_DRIVER_MIB=0") as stack:
+        yield stack
+
+
+@contextmanager
+def _embedded(directory: Path, setting: str) -> Iterator[Stack]:
     data = directory / "data"
     store = sqlite_url(data / "store.db")
-    with _up(plan(data, store, port=0, guard=OPEN)) as (url, victims):
+    up = plan(data, store, port=0, guard=OPEN)
+    pipeline = [str(shutil.which("env")), setting, *up.children["pipeline"]]
+    with _up(replace(up, children=up.children | {"pipeline": pipeline})) as (url, victims):
         yield Stack(data=data, url=url, log_url=str(data / "log"), store_url=store, victims=victims)
 
 
@@ -98,7 +113,7 @@ def cluster(directory: Path) -> Iterator[Stack]:
             yield Stack(data=data, url=url, log_url=log, store_url=store, victims=victims)
 
 
-STACKS = {"embedded": embedded, "kafka": kafka, "cluster": cluster}
+STACKS = {"embedded": embedded, "kafka": kafka, "cluster": cluster, "embedded spark": embedded_spark}
 
 
 @contextmanager

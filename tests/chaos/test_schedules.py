@@ -33,13 +33,13 @@ from whence.openlineage.accept import accept
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.lifecycle.dump import dump
 
-SHARES = {"embedded": 0.2, "kafka": 0.5, "cluster": 0.3}
+SHARES = {"embedded": 0.1, "kafka": 0.5, "cluster": 0.3, "embedded spark": 0.1}
 """Of the schedules, on each stack."""
 
 ORDINARY = {"embedded": 1, "kafka": 1}
 """Schedules on each stack in the ordinary run. `derive/test_cluster.py` kills an executor of the cluster there."""
 
-VICTIMS = {"embedded": 5, "kafka": 7, "cluster": 9}
+VICTIMS = {"embedded": 4, "kafka": 7, "cluster": 9, "embedded spark": 5}
 """How many there are on each stack."""
 
 

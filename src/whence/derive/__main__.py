@@ -178,7 +178,7 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
     with tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
         seals = at.log.list_seals()
         derive_restored(at.session, at.log, at.engine, seals)
-        stream = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint", HERE_BYTES)
+        stream = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint", _here_bytes())
         schedule = Schedule(at.session, at.engine, scheduled_jobs(at.log, given))
         schedule.start()
         signal.signal(signal.SIGTERM, lambda *_: stopping.set())
@@ -196,6 +196,12 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
             preparation.stop()
             schedule.stop()
             stream.stop()
+
+
+def _here_bytes() -> int:
+    """The bytes below which the driver merges records itself."""
+    wanted = os.environ.get("WHENCE_DRIVER_MIB")
+    return int(float(wanted) * 2**20) if wanted else HERE_BYTES
 
 
 def _has_ended(stream: Stream, at: _Stations) -> bool:
