@@ -57,7 +57,7 @@ class SegmentStream:
         """See `Stream`."""
         end = committed_end(self._directory)
         with self._changed:
-            self._changed.wait_for(lambda: self._reached >= end or self._error)
+            self._changed.wait_for(lambda: self._reached >= end or self._error or self._stopping.is_set())
         self.wait(0)
 
     def wait(self, seconds: int) -> bool:
@@ -69,15 +69,17 @@ class SegmentStream:
 
     def stop(self) -> None:
         """See `Stream`."""
-        self._stopping.set()
+        with self._changed:
+            self._stopping.set()
+            self._changed.notify_all()
         if self._runs_in_spark:
             self._session.sparkContext.cancelJobGroup(GROUP)
         self._thread.join()
 
     def _run(self) -> None:
-        self._session.sparkContext.setJobGroup(GROUP, "the stream", interruptOnCancel=True)
+        pause = 0.0
         try:
-            pause = 0.0
+            self._session.sparkContext.setJobGroup(GROUP, "the stream", interruptOnCancel=True)
             while not self._stopping.wait(pause):
                 pause = self._run_round()
         except Exception as error:
