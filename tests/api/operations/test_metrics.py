@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 from api.collector.test_collect import event
 from api.process import Api, Serving
 from fixtures.migrated_stores import open_migrated
+from fixtures.waits import wait_until
 from whence.api.collector.metrics import MOST_ADAPTERS
 from whence.derive.pipeline import run_stream
 from whence.derive.spark.metrics import serving_metrics
@@ -108,6 +109,8 @@ def test_the_pipeline_makes_the_counts_meet(
     query = run_stream(spark, SegmentLog(api.data / "log"), engine, tmp_path / "checkpoint")
     query.catch_up()
     query.stop()
+    # Counts of the store are kept for a while, by what they cost.
+    wait_until(lambda: value(scrape(api), "whence_store_records_total", outcome="applied"))
     for restart in (False, True):
         if restart:
             api.down()
