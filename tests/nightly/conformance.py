@@ -92,7 +92,8 @@ def _seconds_of(case: Case, job: str, folder: Path) -> dict[str, list[float]]:
     """The seconds of the installation of captures, and those of each hook call, in the thread of a job."""
     ran = run_job(replace(case, job=MEASURE + job), "succeed", Condition.WELL, folder)
     _refuse_failure(case, ran.code, ran.errors)
-    return json.loads((folder / "times.json").read_text())  # type: ignore[no-any-return]
+    seconds: dict[str, list[float]] = json.loads((folder / "times.json").read_text())
+    return seconds
 
 
 def _refuse_failure(case: Case, code: int, errors: str) -> None:

@@ -58,7 +58,7 @@ def transform_range(directory: Path, transform: Transform, range_: Range) -> Ite
 
 def split_range(directory: Path, since: Position, until: Position, most: int) -> list[Range]:
     """Split [since, until) into at most so many ranges of about the same size; a small one stays whole."""
-    # Nothing can be planned of a range that is completely damaged: whoever reads it says so.
+    # A range that is completely damaged has no pieces. It is read all the same, which raises the error.
     pieces = list(plan_ranges(directory, since, until, PIECE_BYTES)) or [(since, until)]
     count = min(len(pieces), most)
     cuts = [len(pieces) * part // count for part in range(count + 1)]

@@ -91,7 +91,7 @@ def open_session(
 
 
 def check_session(session: SparkSession) -> None:
-    """Ask the JVM whether the session goes on. Raises SparkEndedError."""
+    """Raise SparkEndedError if the JVM has ended or the session was stopped. Asks the JVM, in a millisecond."""
     try:
         has_ended = session.sparkContext._jsc.sc().isStopped()
     except (Py4JError, OSError) as error:

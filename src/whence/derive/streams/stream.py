@@ -7,10 +7,10 @@ class Stream(Protocol):
     """Derives what arrives until it is stopped or fails."""
 
     def catch_up(self) -> None:
-        """Return once all that the log has now is derived. Raises what ended the stream."""
+        """Return once all that the log has now is derived. Raises the error that ended the stream."""
 
     def wait(self, seconds: int) -> bool:
-        """Whether the stream ends within so many seconds. Raises what ended it."""
+        """Wait for the end of the stream, at most so many seconds. Returns whether it has ended; raises its error."""
 
     def stop(self) -> None:
         """End it, and return once it has ended. A micro-batch that runs may be left: the next stream repeats it."""
