@@ -71,6 +71,12 @@ def parser() -> argparse.ArgumentParser:
     security = os.environ.get("WHENCE_SECURITY", "")
     parser.add_argument("--security", default=security, help="the security database's URL (WHENCE_SECURITY)")
     parser.add_argument("--master", help="the Spark master; what spark-submit says, else local[2]")
+    parser.add_argument(
+        "--driver-mib",
+        type=float,
+        default=os.environ.get("WHENCE_DRIVER_MIB") or HERE_BYTES / 2**20,
+        help="what this process merges itself of a log in segments: less than so many MiB (WHENCE_DRIVER_MIB)",
+    )
     parser.add_argument("--alive", type=Path, help="a file to touch every second while the stream lives")
     parser.add_argument(
         "--archive", default=os.environ.get("WHENCE_ARCHIVE"), help="the archive's path or URL (WHENCE_ARCHIVE)"
@@ -178,7 +184,7 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
     with tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
         seals = at.log.list_seals()
         derive_restored(at.session, at.log, at.engine, seals)
-        stream = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint", _here_bytes())
+        stream = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint", int(given.driver_mib * 2**20))
         schedule = Schedule(at.session, at.engine, scheduled_jobs(at.log, given))
         schedule.start()
         signal.signal(signal.SIGTERM, lambda *_: stopping.set())
@@ -196,12 +202,6 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
             preparation.stop()
             schedule.stop()
             stream.stop()
-
-
-def _here_bytes() -> int:
-    """The bytes below which the driver merges records itself."""
-    wanted = os.environ.get("WHENCE_DRIVER_MIB")
-    return int(float(wanted) * 2**20) if wanted else HERE_BYTES
 
 
 def _has_ended(stream: Stream, at: _Stations) -> bool:
