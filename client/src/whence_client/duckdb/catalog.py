@@ -44,7 +44,7 @@ NameFrame = Callable[[str], "Dataset | None"]
 class Found:
     """What a name or path in a text stands for, and the text to put in its place, empty to keep it.
 
-    `is_file`: it is one file, by its name alone.
+    `is_file`: it is one file, by its name alone, whose columns take long to find.
     """
 
     datasets: tuple[Dataset, ...]
@@ -204,7 +204,8 @@ class Catalog:
         if _is_path(name):
             reader = _READERS.get(name.rpartition(".")[2].lower())
             found = self._find_files(name, f"{reader}([{{}}])" if reader else "")
-            return [replace(found, is_file=len(found.datasets) == 1)]
+            # Parquet has its columns in one place: to look there again costs less than to make a table.
+            return [replace(found, is_file=len(found.datasets) == 1 and not name.endswith(".parquet"))]
         return self._resolve_of_connection(source)
 
     def _has_table(self, parts: tuple[str, ...]) -> bool:
