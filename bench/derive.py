@@ -81,11 +81,11 @@ def derive_warm(logs: Sequence[Log], stores: Sequence[str], base: Path) -> Deriv
         engine = open_store(store)
         migrate(engine)
         before, started = cpu_seconds(), time.perf_counter()
-        query = run_stream(session, log, engine, base / f"checkpoint-{number}")
-        query.catch_up()
+        stream = run_stream(session, log, engine, base / f"checkpoint-{number}")
+        stream.catch_up()
         seconds = time.perf_counter() - started
         cpu = {kind: spent - before[kind] for kind, spent in cpu_seconds().items()}
-        query.stop()
+        stream.stop()
         engine.dispose()
     session.stop()
     return Derived(MEASURED, sizes[-1] // MEASURED, seconds, cpu)

@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
         "--driver-mib",
         type=float,
         default=os.environ.get("WHENCE_DRIVER_MIB") or HERE_BYTES / 2**20,
-        help="what this process merges itself of a log in segments: less than so many MiB (WHENCE_DRIVER_MIB)",
+        help="of a log in segments, merge less than this many MiB in the driver, without Spark (WHENCE_DRIVER_MIB)",
     )
     parser.add_argument("--alive", type=Path, help="a file to touch every second while the stream lives")
     parser.add_argument(

@@ -132,7 +132,7 @@ def _combine_sources(of_text: Json | None, of_engine: Json, indirect: frozenset[
     """The sources of one column: the engine's, as the text describes them, and the text's conditions.
 
     `indirect`: the columns of filters, joins and groups, which influence all rows. They are sources of values only if
-    the text of this column says so.
+    the text of this column names them as such.
     """
     described = {_key(one): one for one in (of_text or {}).get("inputFields", ())}
     engines = {_key(one): one for one in of_engine["inputFields"]}

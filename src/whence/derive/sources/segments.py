@@ -57,7 +57,7 @@ def transform_range(directory: Path, transform: Transform, range_: Range) -> Ite
 
 
 def split_range(directory: Path, since: Position, until: Position, most: int) -> list[Range]:
-    """Split [since, until) into at most so many ranges of about the same size; a small one stays whole."""
+    """Split [since, until) into at most `most` ranges of similar size; a small range is not split."""
     # A range that is completely damaged has no pieces. It is read all the same, which raises the error.
     pieces = list(plan_ranges(directory, since, until, PIECE_BYTES)) or [(since, until)]
     count = min(len(pieces), most)

@@ -10,7 +10,7 @@ class Stream(Protocol):
         """Return once all that the log has now is derived. Raises the error that ended the stream."""
 
     def wait(self, seconds: int) -> bool:
-        """Wait for the end of the stream, at most so many seconds. Returns whether it has ended; raises its error."""
+        """Wait at most `seconds` for the stream to end. Returns whether it has; raises the error that ended it."""
 
     def stop(self) -> None:
         """End it, and return once it has ended. A micro-batch that runs may be left: the next stream repeats it."""
