@@ -206,6 +206,36 @@ def test_a_file_whose_path_is_computed_is_announced(session: Kept, folder: Path)
     assert list(session.guard("duckdb").take_errors()) == ["duckdb: the name read_csv()"]
 
 
+WIDE = ", ".join(f"sum(amount + {number}) AS s{number}" for number in range(150))
+WIDE_QUERIES = {
+    f"SELECT customer, {WIDE} FROM 'orders.csv' GROUP BY customer": set(),
+    f"SELECT customer, {WIDE.upper()} FROM 'orders.csv' GROUP BY customer": set(),
+    f"SELECT Customer, {WIDE} FROM 'orders.csv' GROUP BY customer": {"BIGINT", "DOUBLE"},
+    f"SELECT customer, count(*), {WIDE} FROM 'orders.csv' GROUP BY customer": {"BIGINT", "DOUBLE"},
+    f"SELECT *, 1 AS customer FROM (SELECT {WIDE} FROM 'orders.csv')": {"INTEGER", "DOUBLE"},
+    f"SELECT amount AS customer, {WIDE} FROM 'orders.csv' GROUP BY ALL UNION SELECT 1, {WIDE} FROM 'orders.csv'": {
+        "DOUBLE"
+    },
+    "SELECT max(id) AS most FROM 'orders.csv'": {"BIGINT"},
+}
+
+
+@pytest.mark.parametrize(("query", "types"), WIDE_QUERIES.items())
+def test_a_wide_text_file_has_the_columns_that_it_has(query: str, types: set[str], session: Kept, folder: Path) -> None:
+    """Types are asked for unless the text says more than 100 names; then there are none."""
+    duckdb.sql(f"COPY ({query}) TO 'out.csv' (HEADER)")
+    (output,) = session.events[0]["outputs"]
+    fields = output["facets"]["schema"]["fields"]
+    assert {field["type"] for field in fields if "type" in field} == types
+    assert [field["name"] for field in fields] == Path("out.csv").read_text().splitlines()[0].split(",")
+
+
+def test_a_name_that_a_wide_query_has_twice_is_what_the_system_makes_of_it(session: Kept, folder: Path) -> None:
+    duckdb.sql(f"COPY (SELECT max(id) AS S7, {WIDE} FROM 'orders.csv') TO 'out.csv'")
+    fields = session.events[0]["outputs"][0]["facets"]["schema"]["fields"]
+    assert [field["name"] for field in fields if field["name"].lower().startswith("s7_")] == ["s7_1"]
+
+
 def test_what_adds_to_a_table_belongs_to_the_run_that_made_it(session: Kept, folder: Path) -> None:
     with duckdb.connect("shop.duckdb") as con:
         for _ in range(2):

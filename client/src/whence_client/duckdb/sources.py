@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,23 @@ def find_columns(tree: SyntaxTree) -> list[tuple[str, int]]:
     return [
         (str(one["column_names"][0]), int(one["query_location"])) for one in columns if len(one["column_names"]) == 1
     ]
+
+
+def read_names(tree: SyntaxTree, known: Collection[str]) -> tuple[str, ...]:
+    """The names of the columns of one SELECT's result; empty if its text does not say all of them.
+
+    A column without an alias has the name that its source gave it: in a text, upper and lower case may differ from it.
+    `known` are the names in the sources.
+    """
+    selects = [node for node, _ in _walk(tree) if "select_list" in node]
+    items = selects[0]["select_list"] if len(selects) == 1 and tree.statements[0]["node"] is selects[0] else ()
+    names = [str(one.get("alias") or _name_in(one, known)) for one in items]
+    return tuple(names) if all(names) and len({name.lower() for name in names}) == len(names) else ()
+
+
+def _name_in(node: dict[str, Any], known: Collection[str]) -> str:
+    name = str(node["column_names"][-1]) if node.get("class") == "COLUMN_REF" else ""
+    return name if name in known else ""
 
 
 def _walk(tree: SyntaxTree) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
