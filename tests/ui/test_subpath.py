@@ -21,7 +21,7 @@ def proxied(served: str) -> Iterator[str]:
     class Forward(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             assert self.path.startswith(BELOW + "/"), self.path
-            answer = httpx.get(served + self.path.removeprefix(BELOW))
+            answer = httpx.get(served + self.path.removeprefix(BELOW), timeout=60)
             self.send_response(answer.status_code)
             for name in ("content-type", "content-security-policy", "location"):
                 if name in answer.headers:

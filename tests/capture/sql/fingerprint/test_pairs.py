@@ -9,6 +9,7 @@ import pytest
 from whence.capture.sql import Catalog, Table
 from whence.capture.sql.fingerprint.comparison import compare_targets
 from whence.capture.sql.fingerprint.targets import Target, read_targets
+from whence.capture.sql.lineage import Budget
 from whence.capture.sql.provenance.formulas import Formulas
 
 COLUMNS = {"t": ("id", "a", "b", "c", "k"), "u": ("id", "a", "x", "k"), "v": ("id", "y", "k")}
@@ -65,7 +66,7 @@ def test_fifty_queries_that_use_a_column_twice_stay_linear() -> None:
         store = Formulas()
         chain = ["q0 as (select id, a, k from t)"]
         chain += [f"q{link} as ({body.format(link - 1)})" for link in range(1, links + 1)]
-        read_targets(f"with {', '.join(chain)} select a from q{links}", "duckdb", store, CATALOG)
+        read_targets(f"with {', '.join(chain)} select a from q{links}", "duckdb", store, CATALOG, budget=Budget(seconds=120))
         return len(store)
 
     bodies = (
