@@ -47,7 +47,8 @@ def browser() -> Iterator[Browser]:
     if not path:
         pytest.fail("no Chromium: `make .venv/browser` installs one")
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        # Drawing by a GPU that is not there costs an eighth more time.
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield opened
         opened.close()
 

@@ -1,4 +1,7 @@
-"""axe-core finds nothing against WCAG 2.2 AA on any page, light or dark; and every page can be read on a phone."""
+"""axe-core finds nothing against WCAG 2.2 AA on any page, light or dark; and every page can be read on a phone.
+
+All pages with `--long`.
+"""
 
 import contextlib
 
@@ -72,9 +75,11 @@ def settled(page: Page, where: str) -> None:
     expect(page.locator(".skeleton, .laying, .progress")).to_have_count(0)
 
 
-def test_axe_finds_nothing(browser: Browser, served: str) -> None:
+def test_axe_finds_nothing(browser: Browser, served: str, pytestconfig: pytest.Config) -> None:
+    """Every other page; all with `--long`."""
+    pages = list(pages_of(served).items())
     with page_for_axe(browser) as page:
-        for name, where in pages_of(served).items():
+        for name, where in pages if pytestconfig.getoption("long") else pages[::2]:
             settled(page, f"{served}/ui/{where}")
             page.add_style_tag(content=FLAT)
             found = find_violations(page, RULES)

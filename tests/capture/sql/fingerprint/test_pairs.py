@@ -66,7 +66,9 @@ def test_fifty_queries_that_use_a_column_twice_stay_linear() -> None:
         store = Formulas()
         chain = ["q0 as (select id, a, k from t)"]
         chain += [f"q{link} as ({body.format(link - 1)})" for link in range(1, links + 1)]
-        read_targets(f"with {', '.join(chain)} select a from q{links}", "duckdb", store, CATALOG, budget=Budget(seconds=120))
+        read_targets(
+            f"with {', '.join(chain)} select a from q{links}", "duckdb", store, CATALOG, budget=Budget(seconds=120)
+        )
         return len(store)
 
     bodies = (
