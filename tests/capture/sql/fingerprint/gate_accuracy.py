@@ -40,8 +40,8 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Resort, keys declared by tests": {**_BARS, "harmless silent": 0.985, "known": 1.0, "exact columns": 0.98},
     "Film": {**_BARS, "harmless silent": 0.927, "known": 1.0, "exact columns": 0.95},
     "Film, keys declared by tests": {**_BARS, "harmless silent": 0.984, "known": 1.0, "exact columns": 0.965},
-    "Harbour": {**_BARS, "harmless silent": 0.882, "known": 1.0, "exact columns": 0.92},
-    "Harbour, keys declared by tests": {**_BARS, "harmless silent": 0.92, "known": 1.0, "exact columns": 0.93},
+    "Harbour": {**_BARS, "harmless silent": 0.92, "known": 1.0, "exact columns": 0.92},
+    "Harbour, keys declared by tests": {**_BARS, "harmless silent": 0.958, "known": 1.0, "exact columns": 0.93},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
     WHOLE: {**_BARS, "harmless silent": 0.914, "exact columns": 0.921},
 }
@@ -55,7 +55,8 @@ written. All others were in view for joined totals, PIVOT and series, for texts,
 for what is known of complete rows. `Film` was scored once with all of these, unseen: 0.916 with its keys declared,
 0.870 without; its loud edits were in view when the rules on defaults of conditions and joined texts were written.
 `Harbour` was scored once with the rules on months, products, self-joins and funnels, unseen: 0.921 with its keys
-declared, 0.883 without.
+declared, 0.883 without; its loud edits were in view when the rules on sums of sums and ends of parts of dates were
+written.
 """
 NOT_SCORED_YET: frozenset[str] = frozenset()
 """Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""

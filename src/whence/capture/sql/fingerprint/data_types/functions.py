@@ -19,7 +19,7 @@ from whence.capture.sql.provenance.formulas import Formula, Formulas
 BOOLEANS: Final = frozenset(
     {
         *("eq", "neq", "lt", "lte", "gt", "gte", "nullsafeeq", "nullsafeneq", "and", "or", "not", "is", "in"),
-        *("like", "ilike", "between", "exists", "regexplike", "startswith", "endswith", "arraycontains"),
+        *("like", "ilike", "between", "exists", "regexplike", "startswith", "endswith", "contains", "arraycontains"),
         *("logicalor", "logicaland", "boolean", "similarto", "isnan", "isinf", "arraycontainsall", "regexpfullmatch"),
     }
 )
@@ -32,8 +32,8 @@ TEXTS: Final = frozenset(
 )
 PARTS: Final = frozenset(
     {
-        *("year", "quarter", "month", "week", "weekofyear", "day", "dayofmonth", "dayofweek", "dayofyear", "hour"),
-        *("minute", "second", "extract"),
+        *("year", "quarter", "month", "week", "weekofyear", "day", "dayofmonth", "dayofweek", "dayofyear"),
+        *("hour", "minute", "second", "extract", "dayofweekiso"),
     }
 )
 """Parts of dates and times."""

@@ -6,7 +6,7 @@ from typing import Final
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, not_null, null_tested
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, not_null, null_sources, null_tested
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -57,6 +57,11 @@ def make_count(store: Formulas, value: Formula) -> Formula:
         return store.make("aggregate", "count", value) if tested is None else make_count(store, tested)
     if value.op == "case" and len(parts) == 3 and parts[2].op == "null" and parts[1].op not in _LITERAL:
         return count_where(store, connect(store, "and", [parts[0], negate(store, is_null(parts[1]))]))
+    sources = null_sources(value) if value.op not in ("distinct", "star") else (value,)
+    if len(sources) > 1:
+        return count_where(store, negate(store, is_null(value)))
+    if sources and sources[0] is not value:
+        return store.make("aggregate", "count", sources[0])
     return store.make("aggregate", "count", value)
 
 
@@ -66,6 +71,9 @@ def sum_of_some(store: Formulas, value: Formula, is_known: Callable[[Formula], b
     `is_known`: whether a value is not NULL in any of the rows.
     """
     parts = formulas_of(value)
+    if value.op == "case" and len(parts) == 3 and integer_of(parts[1]) == 0:
+        opposite = connect(store, "or", [negate(store, parts[0]), is_null(parts[0])])
+        parts = [opposite, parts[2], parts[1]]
     if value.op != "case" or len(parts) != 3 or integer_of(parts[2]) != 0 or not is_known(parts[1]):
         return None
     if parts[1] is store.make("number", "1") and store.dialect == "duckdb":

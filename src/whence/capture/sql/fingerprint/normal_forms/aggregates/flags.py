@@ -16,9 +16,10 @@ from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import count_where, distinct_value, make_count
 from whence.capture.sql.fingerprint.normal_forms.conditions.filters import as_filter
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, is_total, not_null
+from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import count_others
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -118,11 +119,9 @@ class Flags:
     def _test(self, value: Formula) -> Formula:
         """Comparisons of counts, and averages that are written as quotients."""
         one, zero = (self.store.make("number", text) for text in ("1", "0"))
+        if (found := self._not_all(value)) is not None:
+            return found
         match (value.op, *value.args):
-            case ("lt", Formula(op="aggregate", args=("count", Formula() as counted)), all_rows) if (
-                all_rows is self._all_rows and counted.op not in ("distinct", "star")
-            ):
-                return self._some(is_null(counted))
             case ("lte", low, Formula(op="aggregate", args=("count", Formula(op="distinct") as distinct))) if (
                 low is one and (only := distinct_value(distinct)) is not None
             ):
@@ -130,6 +129,22 @@ class Flags:
             case ("eq", *sides) if zero in sides:
                 return self._no_value(value)
         return self._quotient(value)
+
+    def _not_all(self, value: Formula) -> Formula | None:
+        """`count(x) < count(*)` and `count(x) = count(*)` as numbers of the other rows."""
+        counted = [one for one in formulas_of(value) if one is not self._all_rows] if value.op in COMPARISONS else []
+        if len(counted) != 1 or self._all_rows not in value.args:
+            return None
+        is_strict, is_turned = value.op in ("lt", "neq"), value.args[0] is self._all_rows
+        match counted[0].args:
+            case ("count", Formula() as some) if (
+                counted[0].op == "aggregate"
+                and some.op not in ("distinct", "star")
+                and (value.op in ("eq", "neq") or is_strict != is_turned)
+            ):
+                others = self._is_there(count_others(self.store, some))
+                return others if is_strict else negate(self.store, others)
+        return None
 
     def quotient(self, value: Formula) -> Formula:
         """Replace quotients of aggregates by averages, and nothing else."""

@@ -7,6 +7,7 @@ from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count, sum_of_some
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import FixedValues, is_unique
 from whence.capture.sql.fingerprint.normal_forms.aggregates.key_filters import without_key_filter
+from whence.capture.sql.fingerprint.normal_forms.aggregates.linear_sums import split_sum
 from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
@@ -43,6 +44,7 @@ class _Simplified:
 
     def change(self, part: Formula) -> Formula:
         part = extreme_inside(self.store, self.fixed.simplify(part))
+        part = self._split(part)
         match part.args:
             case ("anyvalue", "this", Formula(op="of") as value) if self.keys:
                 part = self.value_of_group(value, frozenset(self.keys))
@@ -52,6 +54,16 @@ class _Simplified:
         if lifted is not part:
             return change_aggregates(self.store, self.change)(lifted)
         return self._total(part)
+
+    def _split(self, part: Formula) -> Formula:
+        """A sum of sums and products as sums of their parts."""
+        match part.args:
+            case ("sum", "this", Formula() as value) if part.op == "aggregate":
+                return split_sum(self.store, value, self.known.is_known, self._sum) or part
+        return part
+
+    def _sum(self, value: Formula) -> Formula:
+        return self.store.make("aggregate", "sum", "this", value)
 
     def _total(self, part: Formula) -> Formula:
         keys, known = self.keys, self.known

@@ -9,10 +9,15 @@ from typing import Any, Final
 from whence.capture.sql.fingerprint.normal_forms.conditions.months import day_test, truncated_sides, with_whole_months
 from whence.capture.sql.fingerprint.normal_forms.conditions.ranges import with_ranges
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import normal_sides
-from whence.capture.sql.fingerprint.normal_forms.terms.days import compared_days, day_bound, day_of_time, with_day
+from whence.capture.sql.fingerprint.normal_forms.terms.days import (
+    compared_days,
+    date_of,
+    day_bound,
+    day_of_time,
+    with_day,
+)
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_total
-from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, is_exact_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, is_boolean, is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import whole_bound
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -110,10 +115,10 @@ def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> F
 
 
 def compare_literals(operation: str, left: Formula, right: Formula) -> bool | None:
-    """A comparison of two whole numbers, or of a text with itself."""
-    numbers = integer_of(left), integer_of(right)
-    if None not in numbers:
-        return bool(_COMPUTED[operation](*numbers))
+    """A comparison of two whole numbers or days, or of a text with itself."""
+    for read in (integer_of, date_of):
+        if (first := read(left)) is not None and (second := read(right)) is not None:
+            return bool(_COMPUTED[operation](first, second))
     is_same = left is right and left.op in ("number", "string")
     return operation == "eq" if is_same and operation in ("eq", "neq") else None
 
@@ -145,8 +150,10 @@ def _without_absolute(store: Formulas, operation: str, left: Formula, right: For
 
 
 def _of_conditions(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
-    """`p = q` of conditions that are never NULL as `p AND q OR NOT p AND NOT q`."""
-    if operation not in ("eq", "neq") or not all(is_condition(one) and is_total(one) for one in (left, right)):
+    """`p = q` of two conditions, or of one and a truth, as `p AND q OR NOT p AND NOT q`, which holds for NULL too."""
+    pair = (left, right)
+    is_truth = all((is_condition(one) or is_boolean(one)) and one.op != "boolean" for one in pair)
+    if operation not in ("eq", "neq") or not is_truth or not any(map(is_condition, pair)):
         return None
     other = right if operation == "eq" else negate(store, right)
     both = connect(store, "and", [left, other])

@@ -15,6 +15,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.literals import flat_part
 from whence.capture.sql.fingerprint.normal_forms.terms.types import rows_behind, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
+_MONTHS_PER_YEAR: Final = 12
 UNITS: Final = {"month": 1, "quarter": 3, "year": 12}
 """The units of whole months, from the finest one: each has whole numbers of those before it."""
 _LAST_DAYS: Final = frozenset({"duckdb", "snowflake", "bigquery", "redshift", "spark", "databricks"})
@@ -119,12 +120,14 @@ def _of_last_day(store: Formulas, operation: str, left: Formula, right: Formula)
 
 
 def _of_numbers(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
-    """Months for `12 * year(a) + month(a) + 1 <= 12 * year(b) + month(b)`."""
-    found = [_numbered(side) for side in (left, right)]
-    if found[0] is None or found[1] is None:
+    """Months for `12 * year(a) + month(a) + 1 <= 12 * year(b) + month(b)`; without the 1 for any number above 12."""
+    low, high = _numbered(left), _numbered(right)
+    if low is None or high is None or low.per_year != high.per_year:
         return operation, left, right
-    shift = found[1][1] - found[0][1]
-    cut = [_cut(store, "month", value) for value, _ in found if value is not None]  # type: ignore[misc]
+    shift = high.later - low.later
+    if low.per_year < _MONTHS_PER_YEAR or (shift and low.per_year != _MONTHS_PER_YEAR):
+        return operation, left, right
+    cut = [_cut(store, "month", one.moment) for one in (low, high)]
     moved = [
         store.make("date_plus", one, store.make("interval", amount, "month")) if amount > 0 else one
         for one, amount in zip(cut, (-shift, shift), strict=True)
@@ -132,8 +135,16 @@ def _of_numbers(store: Formulas, operation: str, left: Formula, right: Formula) 
     return operation, moved[0], moved[1]
 
 
-def _numbered(value: Formula) -> tuple[Formula, int] | None:
-    """The moment whose months since the first year are counted, and what is added to their number."""
+class _Numbered(NamedTuple):
+    """A number of a month: so many per year, and what is added."""
+
+    moment: Formula
+    per_year: int
+    later: int
+
+
+def _numbered(value: Formula) -> _Numbered | None:
+    """The moment whose months are numbered: `12 * year(t) + month(t)`, `100 * year(t) + month(t)`."""
     parts = flat_parts("add", formulas_of(value)) if value.op == "add" else []
     number = sum(integer_of(one) or 0 for one in parts)
     rest = [one for one in parts if integer_of(one) is None]
@@ -142,9 +153,9 @@ def _numbered(value: Formula) -> tuple[Formula, int] | None:
     if len(rest) != 2 or len(years) != 1 or len(months) != 1:
         return None
     moment = formulas_of(months[0])[0]
-    year = value.store.make("extract", "year", moment)
-    twelve = value.store.make("mul", value.store.make("number", "12"), year)
-    return (moment, number) if years[0] is twelve and is_moment(moment) else None
+    per_year, year = sorted(formulas_of(years[0]), key=lambda one: integer_of(one) is None)
+    is_year = len(years[0].args) == 2 and year is value.store.make("extract", "year", moment)
+    return _Numbered(moment, integer_of(per_year) or 0, number) if is_year and is_moment(moment) else None
 
 
 def day_test(store: Formulas, operation: str, left: Formula, right: Formula, compare: Compare) -> Formula | None:

@@ -20,6 +20,7 @@ _TWO_CASES: Final = frozenset("iks")
 
 def normal_sides(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
     """A comparison `eq`, `neq`, `lt` or `lte` in the normal form of its sides."""
+    operation, left, right = _shifted_literal(store, operation, left, right) or (operation, left, right)
     operation, left, right = _without_sign(store, *without_difference(store, operation, left, right))
     for shift in (_shifted_numbers, _shifted_times, _shifted_months):
         if (found := shift(store, operation, left, right)) is not None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, is_condition
+from whence.capture.sql.fingerprint.normal_forms.decisions.boundaries import with_boundaries
 from whence.capture.sql.fingerprint.normal_forms.decisions.covers import Covers
 from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import (
     MISSING,
@@ -20,7 +21,7 @@ from whence.capture.sql.fingerprint.normal_forms.decisions.situations import (
 )
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null_with, not_null
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
@@ -81,7 +82,7 @@ class _Decisions:
             is_truth = _is_truth(formula)
             read = situations.condition if is_truth else situations.value
             diagram = with_rows(situations, _where_known(situations, read(formula), self.known))
-            diagram = _settle(situations, diagram)
+            diagram = _settle(situations, with_boundaries(situations, diagram))
             return (_truth(situations, diagram) if is_truth else None) or _written(situations, diagram, formula)
         except TooLargeError:
             return None
@@ -134,7 +135,7 @@ def _is_worth(formula: Formula) -> bool:
     if formula.op == "coalesce" and parts[-1].op == "boolean" and _is_truth(formula):
         return True
     if formula.op == "coalesce" and not any(part.op in COMPUTED for part in parts):
-        return any(part.op in ("case", "coalesce", "least", "greatest") for part in parts)
+        return any(part.op in ("case", "coalesce", "least", "greatest", "abs") for part in parts)
     if formula.op in ("and", "or"):
         return any(part.op == "is" or not_null(part) is not None or _is_composed(part) for part in parts)
     return formula.op in ("case", "coalesce") or any(map(_is_composed, parts))
@@ -180,7 +181,8 @@ def _settle(situations: Situations, diagram: Diagram) -> Diagram:
         def missing(one: Formula) -> Formula:
             return situations.null if is_null_with(one, source) else one
 
-        parts[1] = situations.diagrams.combine(missing, parts[1])
+        without = situations.diagrams.combine(missing, parts[1])
+        parts[1] = without if without is parts[1] else _settle(situations, without)
         is_null_anyway = all(one is situations.null or is_null_with(one, source) for one in results_of(parts[0]))
         if parts[1] is situations.null and is_null_anyway:
             return parts[0]
@@ -222,8 +224,16 @@ def _of_missing(diagram: Diagram) -> Formula:
 def _has_same_type(before: Formula, results: Sequence[Formula]) -> bool:
     """Whether no value is gone that decided on the type of all."""
     gone = [one for one in _values_of(before) if one not in results and one.op != "null"]
-    kinds = {type_of(one) for one in results if one.op != "null"}
-    return all(type_of(one) and kinds == {type_of(one)} for one in gone)
+    kinds = {_kind_of(one) for one in results if one.op != "null"}
+    if before.store.dialect == "duckdb" and before.op in COMPUTED and is_exact_type(type_of(before)):
+        return all(map(is_exact_type, kinds))  # DuckDB divides whole numbers as it does decimals
+    return all(_kind_of(one) and kinds == {_kind_of(one)} for one in gone)
+
+
+def _kind_of(value: Formula) -> str:
+    """The type of a value. How many digits a decimal has is compared beside formulas."""
+    found = type_of(value)
+    return "decimal" if found.startswith("decimal") else found
 
 
 def _values_of(value: Formula) -> Iterator[Formula]:

@@ -15,8 +15,9 @@ from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import MISSI
 from whence.capture.sql.fingerprint.normal_forms.terms.days import TIME, date_of, is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, is_total, null_sources, null_tested
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_whole_type, rows_behind, type_of
-from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import is_count, is_whole
+from whence.capture.sql.fingerprint.normal_forms.terms.signs import minus
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, rows_behind, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import is_count, is_whole, limits_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import are_ordered
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -26,10 +27,12 @@ ZERO, ONE = Decimal(0), Decimal(1)
 _EXACT_TEXTS: Final = frozenset({"duckdb", "spark", "databricks", "postgres", "snowflake", "bigquery", "redshift"})
 """Dialects in which two different texts without blanks at their end are never equal."""
 _LIFTED: Final = frozenset({"lower", "upper", "trim"})
-COMPUTED: Final = frozenset({"add", "neg", "mul", "div"})
-"""Operations on numbers that are NULL if a number is."""
+COMPUTED: Final = frozenset({"add", "neg", "mul", "div", "datediff"})
+"""Operations on numbers or days that are NULL if one of them is."""
 _ARITHMETIC: Final = frozenset({"add", "neg"})
 _COMPUTED: Final[dict[str, Callable[[Any, Any], bool]]] = {"eq": eq, "neq": ne, "lt": lt, "lte": le}
+_SURE_QUOTIENTS: Final = frozenset({"duckdb", "postgres"})
+"""Dialects in which a quotient of numbers that has too many digits is an error, and not NULL."""
 _SEVERAL: Final = frozenset({"tuple", "any", "all", "some", "row", "struct"})
 """What is compared part by part, or with several values."""
 _LAST_DAY: Final = (Decimal(date.max.toordinal()), False)
@@ -67,6 +70,8 @@ class Situations:
                 return self._coalesce([self.value(part) for part in parts])
             case "least" | "greatest" if is_extreme_of_ordered(formula):
                 return self._extreme(formula)
+            case "abs" if is_exact_type(type_of(parts[0])):
+                return self.diagrams.combine(self._absolute, self.value(parts[0]))
             case "is" if (tested := null_tested(formula)) is not None:
                 return self._test_null(self.value(tested))
             case "is" if len(parts) == 2 and (self.true in parts or self.false in parts):
@@ -80,14 +85,23 @@ class Situations:
             return self.diagrams.combine(lambda *values: self._computed(formula, values), *map(self.value, parts))
         if formula.op in _LIFTED and len(parts) == len(formula.args) == 1:
             return self.diagrams.combine(lambda one: self._apply(formula.op, one), self.value(parts[0]))
-        return formula
+        return self._without_zeros(formula) if is_exact_type(type_of(formula)) else formula
 
     def is_missing(self, value: Formula) -> Diagram:
         """Whether a value is NULL."""
         if value.op == "null":
             return self.true
+        if value.op == "div" and self.store.dialect in _SURE_QUOTIENTS and all(map(_is_exact, formulas_of(value))):
+            return self._has_no_quotient(value)
         tests = [self._split(MISSING, one) for one in null_sources(value) if not _is_always_there(one)]
         return self.connect("or", tests)
+
+    def _has_no_quotient(self, value: Formula) -> Diagram:
+        """Whether a quotient is NULL: if a side is; what it is for a divisor of zero depends on the database."""
+        numerator, divisor = formulas_of(value)
+        is_zero = self.filter(compare(self.store, "eq", divisor, self.store.make("number", "0")))
+        missing = self.connect("or", [self.is_missing(numerator), self.is_missing(divisor)])
+        return self.choose(missing, self.true, self.choose(is_zero, self._split(MISSING, value), self.false))
 
     def choose(self, condition: Diagram, then: Diagram, otherwise: Diagram) -> Diagram:
         """The one diagram where a condition is true, else the other one."""
@@ -142,6 +156,11 @@ class Situations:
             found = self.diagrams.combine(one_of, found, value)
         return found
 
+    def _absolute(self, value: Formula) -> Diagram:
+        if value is self.null:
+            return value
+        return self.choose(self._compare("lt", value, self.store.make("number", "0")), minus(self.store, value), value)
+
     def _test_null(self, value: Diagram) -> Diagram:
         return self.diagrams.combine(self.is_missing, value)
 
@@ -174,12 +193,22 @@ class Situations:
         rest = [part for part in parts if part is not zero]
         return self.store.make(op, *rest) if len(rest) > 1 or (rest and op == "neg") else (rest or [zero])[0]
 
-    def _computed(self, formula: Formula, values: Sequence[Formula]) -> Formula:
+    def _computed(self, formula: Formula, values: Sequence[Formula]) -> Diagram:
         """A number that is computed from other values."""
         if self.null in values:
             return self.null
         found = dict(zip(formulas_of(formula), values, strict=True))
-        return rebuild(self.store, formula, lambda part: found[part])
+        result = rebuild(self.store, formula, lambda part: found[part])
+        return self._without_zeros(result) if is_exact_type(type_of(result)) else result
+
+    def _without_zeros(self, value: Formula) -> Diagram:
+        """A sum without zeros in it; a product with one is zero, unless another factor is NULL."""
+        zero = self.store.make("number", "0")
+        if value.op == "add":
+            return self._add("add", formulas_of(value))
+        if value.op != "mul" or zero not in value.args:
+            return value
+        return self.choose(self.is_missing(value), self.null, zero)
 
     def _apply(self, op: str, value: Formula) -> Formula:
         """A function of texts: computed for a literal of plain letters."""
@@ -250,9 +279,11 @@ class Situations:
 
     def _line(self, kind: str, value: Formula, cuts: Sequence[Cut], parts: Sequence[Diagram]) -> Diagram:
         """What holds in the ranges of a value. A count is not negative, and no day is after the year 9999."""
-        least = (ONE if _counts_rows(value) else ZERO, False)
-        gone = sum(cut <= least for cut in cuts) if kind == NUMBER and is_count(value) else 0
-        kept = len(cuts) - (sum(cut > _LAST_DAY for cut in cuts) if kind == DAY else 0)
+        least, greatest = limits_of(value) if kind == NUMBER else (None, None)
+        least = 1 if least == 0 and _counts_rows(value) else least
+        last = _LAST_DAY if kind == DAY else None if greatest is None else (Decimal(greatest), False)
+        gone = 0 if least is None else sum(cut <= (Decimal(least), False) for cut in cuts)
+        kept = len(cuts) - (0 if last is None else sum(cut > last for cut in cuts))
         return self.diagrams.node(self.diagrams.variable(kind, value), cuts[gone:kept], parts[gone : kept + 1])
 
     def _key(self, literal: Formula, value: Formula) -> tuple[str, Key] | None:
@@ -292,6 +323,10 @@ class Situations:
 
     def _split(self, kind: str, value: Formula) -> Diagram:
         return self.diagrams.node(self.diagrams.variable(kind, value), [(ZERO, True)], [self.false, self.true])
+
+
+def _is_exact(value: Formula) -> bool:
+    return is_exact_type(type_of(value))
 
 
 def is_extreme_of_ordered(value: Formula) -> bool:

@@ -11,7 +11,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import not_null, null_tested
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
-from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
 
 def with_existence(store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock) -> list[Formula]:
@@ -50,9 +50,17 @@ class _RowTests:
             parts = formulas_of(part)
             wanted = self._wanted if len(parts) == 3 else self._counted
             conditions = [wanted(one) for one in parts[:-1:2]]
+            if len(parts) == 3 and parts[2].op == "null" and conditions[0] is self._exists() and self._reads(parts[1]):
+                return parts[1]
             if conditions != parts[:-1:2]:
                 return make_case(self.store, list(zip(conditions, parts[1:-1:2], strict=True)), parts[-1])
         return part
+
+    def _reads(self, value: Formula) -> bool:
+        """Whether a value is NULL where no row is joined."""
+        if value.op == "of":
+            return value.args[0] is self.instance
+        return value.op in STRICT and any(map(self._reads, formulas_of(value)))
 
     def _is_missing(self, part: Formula) -> bool:
         """IS NULL of a column that a joined row has, and that a group without rows is counted as."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import count_of_sum
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, negate
+from whence.capture.sql.fingerprint.normal_forms.spellings.conditions import compared
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.values.cases import coalesce_cases, make_case, make_extreme
@@ -22,7 +23,7 @@ def _case(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     for branch in tree.list_arg(node, tree.IFS):
         condition = e.value(scope, tree.this(branch))
         if operand is not None:
-            condition = compare(e.store, "eq", e.value(scope, operand), condition)
+            condition = compared(e.store, "eq", e.value(scope, operand), condition)
         branches.append((e.matched(condition), e.value(scope, tree.arg(branch, tree.TRUE))))
     return make_case(e.store, branches, _default(e, scope, tree.arg(node, tree.DEFAULT)))
 

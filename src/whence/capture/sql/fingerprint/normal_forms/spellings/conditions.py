@@ -78,10 +78,10 @@ def _compare(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     if (node.key, quantified.key) in (("eq", "any"), ("neq", "all")) and (found := _member(e, scope, node)) is not None:
         return found if node.key == "eq" else negate(e.store, found)
     left, right = (fold_date(e.store, side) for side in (_inside(e, scope, node), e.value(scope, quantified)))
-    return _compared(e.store, node.key, left, right)
+    return compared(e.store, node.key, left, right)
 
 
-def _compared(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula:
+def compared(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula:
     """A comparison as it is written: with the beginning of a text, and with a formatted day, it is one of the value."""
     for test in (prefix_test, format_test):
         if (found := test(store, operation, left, right)) is not None:
@@ -153,7 +153,7 @@ def _in_query(e: "Expressions", scope: Scope, query: tree.Node, value: Formula) 
 
 
 def _in_items(e: "Expressions", value: Formula, items: list[Formula]) -> Formula:
-    return connect(e.store, "or", [_compared(e.store, "eq", value, item) for item in items])
+    return connect(e.store, "or", [compared(e.store, "eq", value, item) for item in items])
 
 
 def _exists(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Final
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside
 from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.signs import absolute, minus
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_of
-from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, divide, minus, multiply
+from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, divide, multiply
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
-from whence.capture.sql.fingerprint.normal_forms.values.dates import add_interval, days_between, subtract_interval
+from whence.capture.sql.fingerprint.normal_forms.values.dates import (
+    add_interval,
+    after_last_day,
+    as_last_day,
+    days_between,
+    subtract_interval,
+)
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.conditions import conjuncts
 from whence.capture.sql.queries.scopes import Scope
@@ -30,7 +37,8 @@ def _subtract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         return days_between(e.store, right, left)
     if integer_of(left) == 0 and is_whole_type(type_of(right)):
         return minus(e.store, right)
-    return add(e.store, [left, minus(e.store, right)])
+    difference = add(e.store, [left, minus(e.store, right)])
+    return as_last_day(e.store, difference) or difference
 
 
 def _divide(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -66,11 +74,18 @@ def _arithmetic(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         return e.store.make("plus", *parts)
     if any(part.op == "interval" for part in parts):
         return add_interval(e.store, parts)
-    return add(e.store, parts) if node.key == "add" else multiply(e.store, parts)
+    if node.key == "mul":
+        return multiply(e.store, parts)
+    total = add(e.store, parts)
+    return after_last_day(e.store, total) or total
 
 
 def _negative(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return minus(e.store, _inside(e, scope, node))
+
+
+def _absolute(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    return absolute(e.store, e.inside(scope, node))
 
 
 RULES: Final[Mapping[str, Rule]] = {
@@ -79,4 +94,5 @@ RULES: Final[Mapping[str, Rule]] = {
     "add": _arithmetic,
     "mul": _arithmetic,
     "neg": _negative,
+    "abs": _absolute,
 }

@@ -4,7 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS, formulas_of
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import (
+    POINTS_IN_TIME,
+    is_exact_type,
+    is_point_in_time,
+    type_of,
+)
 from whence.capture.sql.provenance.formulas import PUSHED_SIZE, STRICT, Formula
 
 _NUMBERINGS: Final = ("rownumber", "rank", "denserank")
@@ -13,8 +18,7 @@ _STRICT: Final = frozenset({"lower", "upper", "neg", "add", "mul", "eq", "neq", 
 """Operations that are NULL if an argument is, and never otherwise."""
 _SURE_CASTS: Final = frozenset({"duckdb", "postgres", "redshift"})
 """Dialects whose CAST fails where it finds no value, instead of giving NULL."""
-_MOMENTS: Final = frozenset({"date", "timestamp", "timestamptz"})
-_CAST: Final = _MOMENTS | {"text", "boolean", "tinyint", "smallint", "integer", "bigint", "hugeint"}
+_CAST: Final = POINTS_IN_TIME | {"text", "boolean", "tinyint", "smallint", "integer", "bigint", "hugeint"}
 
 
 def null_sources(value: Formula) -> tuple[Formula, ...]:
@@ -32,6 +36,9 @@ def _sources(value: Formula) -> Iterator[Formula]:
             yield from _sources(part)
     elif value.op == "not" or _is_sure_cast(value, parts) or _keeps_null(value, parts):
         yield from _sources(parts[0])
+    elif len(moments := _moments_between(value, parts)) == 2:
+        for part in moments:
+            yield from _sources(part)
     else:
         yield value
 
@@ -40,7 +47,14 @@ def _keeps_null(value: Formula, parts: list[Formula]) -> bool:
     """Whether a function of one value is NULL for NULL alone. Oracle's text of blanks is NULL without them."""
     if value.op == "trim":
         return len(parts) == 1 and value.store.dialect != "oracle"
-    return value.op == "date_trunc"
+    return value.op == "date_trunc" or (value.op in ("extract", "lastday") and is_point_in_time(parts[0]))
+
+
+def _moments_between(value: Formula, parts: list[Formula]) -> list[Formula]:
+    """The two moments whose difference in whole units a value is."""
+    if value.op != "datediff":
+        return []
+    return [part for part in parts if is_point_in_time(part)]
 
 
 def _is_sure_cast(value: Formula, parts: list[Formula]) -> bool:
@@ -48,8 +62,7 @@ def _is_sure_cast(value: Formula, parts: list[Formula]) -> bool:
     if value.op != "cast":
         return False
     before, after = type_of(parts[0]), type_of(value)
-    is_moment = before in _MOMENTS or (parts[0].op == "date_trunc" and type_of(formulas_of(parts[0])[0]) in _MOMENTS)
-    if is_moment and after in _MOMENTS:
+    if is_point_in_time(parts[0]) and after in POINTS_IN_TIME:
         return True
     return value.store.dialect in _SURE_CASTS and all(one in _CAST or is_exact_type(one) for one in (before, after))
 

@@ -42,6 +42,11 @@ def multiplied_out(store: Formulas, value: Formula) -> Formula:
     return store.make("add", *parts)
 
 
+def terms_of(store: Formulas, value: Formula) -> Counter[_Factors] | None:
+    """The products that a sum is made of by their factors, each with its number; None if it may be rounded."""
+    return _terms(value, {}) if _is_exact(store, value) else None
+
+
 def _is_exact(store: Formulas, value: Formula) -> bool:
     atoms = _atoms(value)
     kinds = {type_of(one) for one in atoms if not is_exact_fraction(one)}

@@ -25,6 +25,7 @@ _TEXTS: Final = frozenset({"lower", "upper", "trim", "substring", "concat", "dpi
 _COUNTED: Final = frozenset({"count", "rownumber", "rank", "denserank"})
 _DEPTH: Final = 60
 """Values that are made of more operations than this, one in another, have no known type."""
+POINTS_IN_TIME: Final = frozenset({"date", "timestamp", "timestamptz"})
 _MARKED: Final = frozenset({"spark", "databricks", "hive"})
 """Dialects whose TIMESTAMP has a time zone."""
 
@@ -33,6 +34,8 @@ EXACT_TEXTS: Final = frozenset(
 )
 """Dialects that compare texts character by character: case and blanks at the end count."""
 
+OVERFLOWING: Final = frozenset({"spark", "databricks", "hive"})
+"""Dialects in which a whole number that is too great may become a negative one; in others it is an error."""
 _BOOLEANS: Final = frozenset(
     {"duckdb", "postgres", "redshift", "spark", "databricks", "bigquery", "snowflake", "trino"}
 )
@@ -75,6 +78,13 @@ def is_rounded_type(name: str) -> bool:
     return name in ("double", "double precision", "real") or name.startswith("float")
 
 
+def is_point_in_time(value: Formula) -> bool:
+    """Whether a value is a date or a time, with a zone or without one, also one that is cut off: no interval."""
+    if value.op == "date_trunc":
+        return is_point_in_time(formulas_of(value)[0])
+    return type_of(value) in POINTS_IN_TIME
+
+
 def has_other_digits(one: str, other: str) -> bool:
     """Whether values of two types are compared as floating-point numbers, which have fewer digits than one of them."""
     for name, beside in ((one, other), (other, one)):
@@ -111,11 +121,13 @@ def _type_of(value: Formula, rows: Formula | None, depth: int) -> str:
         case "case":
             values = (*parts[1:-1:2], parts[-1])
             return _common([type_of(one, rows, depth) for one in values if one.op != "null"])
+        case "least" | "greatest" if parts[0].op == "set":
+            return _common([type_of(one, rows, depth) for one in parts[0].parts])
         case "aggregate" | "window":
             return _of_aggregate(value, parts, rows, depth)
         case "typed" | "grouped":
             return type_of(parts[0], rows, depth)
-        case "neg":
+        case "neg" | "abs":
             found = type_of(parts[0], rows, depth)
             return found if is_exact_type(found) else ""
         case "add" | "mul":
@@ -127,6 +139,8 @@ def _type_of(value: Formula, rows: Formula | None, depth: int) -> str:
             return found if found in ("timestamp", "timestamptz") else ""
         case "attimezone" if value.args[:1] == ("this",):
             return _in_zone(value, type_of(parts[0], rows, depth))
+        case "lastday":
+            return "date" if value.store.dialect == "duckdb" else ""
         case "datediff" | "extract" | "length":
             return "bigint" if value.store.dialect == "duckdb" else ""
         case name if name in _TEXTS:

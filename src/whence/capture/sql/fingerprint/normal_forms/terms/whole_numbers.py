@@ -3,11 +3,22 @@
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.types import is_whole_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_point_in_time, is_whole_type, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _COUNTS: Final = ("count", "rownumber", "rank", "denserank", "ntile")
-_WHOLE_PARTS: Final = ("year", "quarter", "month", "day", "hour", "minute", "dayofweek", "dayofyear")
+_LIMITS: Final = {
+    "quarter": (1, 4),
+    "month": (1, 12),
+    "day": (1, 31),
+    "dayofyear": (1, 366),
+    "hour": (0, 23),
+    "minute": (0, 59),
+}
+"""The least and the greatest number that a part of a date or a time may be."""
+_WEEK_LIMITS: Final = {"dayofweek": (0, 6), "isodow": (1, 7), "week": (1, 53)}
+"""So they are in DuckDB; other dialects count from another day."""
+_WHOLE_PARTS: Final = ("year", *_LIMITS, *_WEEK_LIMITS)
 
 
 def whole_bound(store: Formulas, operation: str, left: Formula, right: Formula) -> tuple[str, Formula, Formula]:
@@ -18,12 +29,23 @@ def whole_bound(store: Formulas, operation: str, left: Formula, right: Formula) 
         return operation, left, right
     if operation == "lt":
         operation, number = "lte", number + (1 if value is right else -1)
-    if is_count(value) and (operation, number) == ("lte", 0) and value is left:
-        return "eq", store.make("number", "0"), value
-    if is_count(value) and (operation, number) == ("neq", 0):
-        return "lte", store.make("number", "1"), value
+    low_end, high_end = limits_of(value)
+    if operation == "lte" and number == (low_end if value is left else high_end):
+        operation = "eq"
+    elif operation == "neq" and number == low_end:
+        return "lte", store.make("number", str(number + 1)), value
+    elif operation == "neq" and number == high_end:
+        return "lte", value, store.make("number", str(number - 1))
     made = store.make("number", str(number))
     return (operation, made, value) if value is right else (operation, value, made)
+
+
+def limits_of(value: Formula) -> tuple[int | None, int | None]:
+    """The least and the greatest number that a value may be, where its kind tells."""
+    if value.op == "extract" and is_point_in_time(formulas_of(value)[0]):
+        known = _LIMITS | _WEEK_LIMITS if value.store.dialect == "duckdb" else _LIMITS
+        return known.get(str(value.args[0]), (None, None))
+    return (0, None) if is_count(value) else (None, None)
 
 
 def is_whole(value: Formula) -> bool:

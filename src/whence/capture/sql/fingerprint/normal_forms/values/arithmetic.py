@@ -4,16 +4,21 @@ import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import reduce
+from itertools import combinations
 from math import prod
 
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import count_where
+from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import excludes
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
 from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make_date
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import INTEGER, flat_parts, formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.polynomials import multiplied_out
+from whence.capture.sql.fingerprint.normal_forms.terms.signs import minus
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_named, type_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import is_count
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _SHORT = frozenset({"real", "float", "float4"})
@@ -88,6 +93,7 @@ def _has_signs(case: Formula) -> bool:
 
 def _without_counts(store: Formulas, parts: Sequence[Formula]) -> Sequence[Formula]:
     """`count(*) - count(x)` as the number of rows in which x is NULL, or a condition is not true."""
+    parts = _with_joined_totals(store, parts)
     rows = store.make("aggregate", "count", store.make("star"))
     for part in parts if rows in parts else ():
         match part.args:
@@ -96,36 +102,49 @@ def _without_counts(store: Formulas, parts: Sequence[Formula]) -> Sequence[Formu
             ):
                 rest = [one for one in parts if one is not part]
                 rest.remove(rows)
-                return [*rest, _count_others(store, value)]
+                return [*rest, count_others(store, value)]
     return parts
 
 
-def _count_others(store: Formulas, value: Formula) -> Formula:
+def _with_joined_totals(store: Formulas, parts: Sequence[Formula]) -> Sequence[Formula]:
+    """Numbers of rows and totals of conditions that exclude each other, as one for either of them."""
+    chosen = [(part, found) for part in parts if (found := _chosen_total(part)) is not None]
+    for (one, (condition, total)), (other, (second, beside)) in combinations(chosen, 2):
+        rest = [part for part in parts if part not in (one, other)]
+        if total is beside and excludes(condition, second) and len(rest) == len(parts) - 2:
+            either = _total_of_some(store, connect(store, "or", [condition, second]), total)
+            return _with_joined_totals(store, [*rest, either])
+    return parts
+
+
+def _chosen_total(part: Formula) -> tuple[Formula, Formula] | None:
+    """The condition of the rows that `count(*) FILTER (WHERE …)` counts, or whose values are summed up with 0 as the
+    default; and what is summed up, 1 if rows are counted.
+    """
+    has_default = part.op == "coalesce" and len(part.args) == 2 and integer_of(part.parts[1]) == 0
+    total = part.parts[0] if has_default else part
+    if total.op != "aggregate" or total.args[0] != ("sum" if has_default else "count") or not total.parts:
+        return None
+    chosen = total.parts[0]
+    if chosen.op != "case" or len(chosen.args) != 3 or chosen.parts[2].op != "null":
+        return None
+    is_exact = is_exact_type(type_of(chosen.parts[1])) if has_default else integer_of(chosen.parts[1]) == 1
+    return (chosen.parts[0], chosen.parts[1]) if is_exact else None
+
+
+def _total_of_some(store: Formulas, condition: Formula, value: Formula) -> Formula:
+    if integer_of(value) == 1:
+        return count_where(store, condition)
+    chosen = make_case(store, [(condition, value)], store.make("null"))
+    return make_coalesce(store, [store.make("aggregate", "sum", "this", chosen), store.make("number", "0")])
+
+
+def count_others(store: Formulas, value: Formula) -> Formula:
     """The number of rows that `count(value)` leaves out."""
     match value.args:
         case (Formula() as condition, Formula(op="number") as one, Formula(op="null") as null) if value.op == "case":
             return store.make("aggregate", "count", make_case(store, [(condition, null)], one))
     return count_where(store, is_null(value))
-
-
-def minus(store: Formulas, value: Formula) -> Formula:
-    """The negative of a value: of each part of a sum."""
-    match value.op:
-        case "number" if integer_of(value) == 0:
-            return value
-        case "number":
-            text = str(value.args[0])
-            return store.make("number", text[1:] if text.startswith("-") else f"-{text}")
-        case "neg":
-            return formulas_of(value)[0]
-        case "add":
-            return store.make("add", *(_minus_part(store, part) for part in formulas_of(value)))
-    return store.make("neg", value)
-
-
-def _minus_part(store: Formulas, part: Formula) -> Formula:
-    """The negative of a part of a sum. A sum in a sum is a long one, which stays as it is."""
-    return store.make("neg", part) if part.op == "add" else minus(store, part)
 
 
 def multiply(store: Formulas, parts: Sequence[Formula]) -> Formula:
@@ -168,11 +187,16 @@ def divide(store: Formulas, left: Formula, right: Formula, flags: Sequence[str])
 
 
 def _whole_factor(value: Formula) -> Formula:
-    """`100 * n` for `100.0 * n` in front of `/`, of an n of so few digits that both are exact."""
-    factors = formulas_of(value) if value.op == "mul" else []
+    """`100 * n` for `100.0 * n` in front of `/`, of an n of so few digits that both are exact, cast or not."""
+    factors = [_uncounted(one) for one in formulas_of(value)] if value.op == "mul" else []
     if len(factors) != 2 or not any(is_count(one) or type_of(one) in _SMALL for one in factors):
         return value
     return value.store.make("mul", *map(_whole_number, factors))
+
+
+def _uncounted(value: Formula) -> Formula:
+    """A number of rows without a cast to another type of whole numbers."""
+    return formulas_of(value)[0] if value.op == "cast" and is_count(value) else value
 
 
 def _whole_number(value: Formula) -> Formula:

@@ -16,6 +16,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.nulls import (
     null_sources,
     null_tested,
 )
+from whence.capture.sql.fingerprint.normal_forms.terms.signs import absolute, minus
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, is_exact_type, is_rounded_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.branch_order import exclusive, in_order
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce, with_one_precision
@@ -158,12 +159,23 @@ def _extreme_case(
     """
     if condition.op not in ("lt", "lte") or not are_ordered((value, default)):
         return None
+    if (inside := _without_sign(store, condition, value, default)) is not None:
+        return absolute(store, inside)
     is_pair = set(condition.args) == {value, default}
     orders = ((value, default), (default, value)) if is_known(value) and is_known(default) else ()
     for name, order in zip(("least", "greatest"), orders, strict=False):
         if condition in [compare(store, operation, *order) for operation in ("lt", "lte")]:
             return store.make(name, store.make("set", value, default))
     return store.make("case", store.make("lt", *condition.args), value, default) if is_pair else None
+
+
+def _without_sign(store: Formulas, condition: Formula, value: Formula, default: Formula) -> Formula | None:
+    """The x of `CASE WHEN x < 0 THEN -x ELSE x END`, if it has no rounding."""
+    zero = store.make("number", "0")
+    for inside, opposite, sides in ((default, value, (default, zero)), (value, default, (zero, value))):
+        if is_exact_type(type_of(inside)) and opposite is minus(store, inside):
+            return inside if condition in [compare(store, name, *sides) for name in ("lt", "lte")] else None
+    return None
 
 
 def are_ordered(values: Sequence[Formula]) -> bool:

@@ -4,12 +4,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import is_condition
+from whence.capture.sql.fingerprint.normal_forms.conditions.months import is_moment
 from whence.capture.sql.fingerprint.normal_forms.terms.days import day_of_moment, make_date, moved_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_named, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import NUMBERED_TRUTHS, make_case
-from whence.capture.sql.fingerprint.normal_forms.values.dates import without_cut
+from whence.capture.sql.fingerprint.normal_forms.values.dates import as_last_day, truncated, without_cut
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -17,6 +18,8 @@ _WITH_ZONE: Final = frozenset({"timestamptz", "timestamp with time zone"})
 _MOMENTS: Final = frozenset({"date", "timestamp", "timestamptz"})
 _SAME: Final = _MOMENTS - {"timestamptz"} | {"int", "integer", "bigint", "boolean"}
 """Types that have no parameters, and whose columns are of just this type."""
+_WRITTEN_UNITS: Final = {"%Y-%m-%d": "day", "%Y-%m-01": "month", "%Y-01-01": "year"}
+"""Formats of first days, which a cast reads again."""
 
 
 def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> Formula:
@@ -33,8 +36,10 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
         return make_case(store, [(value, one)], zero)
     if name in _WITH_ZONE and value.op == "string":
         value = store.make("string", _in_utc(str(value.args[0])))
-    if name == "date" and (day := moved_day(store, value)) is not None:
-        return day
+    if name == "date" and (day := as_last_day(store, value) or moved_day(store, value)) is not None:
+        return as_last_day(store, day) or day
+    if name == "date" and (unit := _WRITTEN_UNITS.get(_format_of(value))) is not None:
+        return cast_to(store, operation, truncated(store, "timestamptrunc", unit, value.parts[1]), kind)
     if name == "date" and (literal := day_of_moment(value)) is not None:
         return make_date(store, literal)
     if name == "date" and value.op == "date_trunc" and type_of(formulas_of(value)[0]) in _MOMENTS:
@@ -42,6 +47,16 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
     if name == "date" and operation == "cast" and (found := _day_of_each(store, value, kind)) is not None:
         return found
     return store.make(operation, value, kind)
+
+
+def _format_of(value: Formula) -> str:
+    """The format in which DuckDB's `strftime` writes a value; empty for any other one."""
+    match value.args:
+        case ("format", Formula(op="string", args=(str() as text,)), "this", Formula() as moment) if (
+            value.op == "timetostr" and value.store.dialect == "duckdb" and is_moment(moment)
+        ):
+            return text
+    return ""
 
 
 def _without_cut(store: Formulas, value: Formula) -> Formula:

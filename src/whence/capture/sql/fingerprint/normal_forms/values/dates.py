@@ -6,18 +6,26 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
 
+from whence.capture.sql.fingerprint.normal_forms.conditions.months import UNITS, is_moment
 from whence.capture.sql.fingerprint.normal_forms.conditions.sides import whole_interval
 from whence.capture.sql.fingerprint.normal_forms.terms.days import add_months, date_of, make_date
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.signs import minus
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
-from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, minus, multiply
+from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, multiply
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _UNITS: Final = {"week": ("day", 7), "quarter": ("month", 3), "year": ("month", 12)}
 _SECONDS: Final = {"hour": 3_600, "minute": 60, "second": 1}
 _GREATER: Final = {"second": "minute", "minute": "hour"}
 """The unit that has sixty of another one."""
-_PARTS: Final = {"dayofmonth": "day", "doy": "dayofyear", "dow": "dayofweek", "isodow": "isodow"}
+_PARTS: Final = {
+    "dayofmonth": "day",
+    "doy": "dayofyear",
+    "dow": "dayofweek",
+    "dayofweekiso": "isodow",
+    "weekofyear": "week",
+}
 _DATE_PARTS: Final = frozenset({"year", "quarter", "month", "day"})
 _KEPT_PARTS: Final = {
     "year": ("year",),
@@ -26,8 +34,11 @@ _KEPT_PARTS: Final = {
     "day": ("year", "quarter", "month", "day"),
 }
 """The parts of a date that are the same after cutting it off at a unit."""
+_PLAIN_MONTHS: Final = frozenset({"duckdb", "postgres"})
+"""Dialects in which a time some months later is in the month that is as many later."""
 _MORE_PARTS: Final = frozenset({"hour", "minute", "dayofweek", "dayofyear"})
 """Parts that not all dialects count in the same way under EXTRACT and as a function."""
+_WEEK_PARTS: Final = {"duckdb": frozenset({"isodow", "week"})}
 
 
 def make_interval(store: Formulas, amount: Formula, unit: str) -> Formula | None:
@@ -90,7 +101,7 @@ def parts_between(store: Formulas, unit: str, first: Formula, last: Formula) -> 
     DuckDB counts boundaries: that between two days is one, if they are in neighbouring months.
     """
     per_year = {"year": 1, "quarter": 4, "month": 12}.get(unit)
-    if per_year is None or any(type_of(one) not in ("date", "timestamp") for one in (first, last)):
+    if per_year is None or not (is_moment(first) and is_moment(last)):
         return None
     years = [extract(store, "year", last), minus(store, extract(store, "year", first))]
     if per_year == 1:
@@ -101,7 +112,7 @@ def parts_between(store: Formulas, unit: str, first: Formula, last: Formula) -> 
 
 def extract(store: Formulas, part: str, value: Formula) -> Formula:
     """A part of a date or a time: what is cut off does not decide on the rest."""
-    return store.make("extract", part, without_cut(part, value))
+    return store.make("extract", part, without_cut(part, as_last_day(store, value) or value))
 
 
 def without_cut(part: str, value: Formula) -> Formula:
@@ -118,7 +129,15 @@ def without_cut(part: str, value: Formula) -> Formula:
 
 
 def truncated(store: Formulas, name: str, unit: str, value: Formula) -> Formula:
-    """The first moment of the month, day or the like of a value. `name`: of the function, since their types differ."""
+    """The first moment of the month, day or the like of a value. `name`: of the function, since their types differ.
+
+    That of a value some months later is as many months later.
+    """
+    match (value.op, *value.args):
+        case ("date_plus", Formula() as inside, Formula(op="interval", args=(int() as amount, "month")) as later) if (
+            unit in UNITS and amount % UNITS[unit] == 0 and is_moment(inside) and store.dialect in _PLAIN_MONTHS
+        ):
+            return store.make("date_plus", truncated(store, name, unit, inside), later)
     return store.make("date_trunc", unit, name, value)
 
 
@@ -155,9 +174,50 @@ def _first_month(store: Formulas, month: Formula) -> tuple[str, Formula]:
 
 
 def last_day(store: Formulas, value: Formula) -> Formula | None:
-    """The last day of the month of a literal date."""
-    day = date_of(value)
-    return None if day is None else make_date(store, day.replace(day=monthrange(day.year, day.month)[1]))
+    """The last day of the month of a literal date, and in DuckDB of any date or time."""
+    if (day := date_of(value)) is not None:
+        return make_date(store, day.replace(day=monthrange(day.year, day.month)[1]))
+    return store.make("lastday", "this", without_cut("month", value)) if store.dialect == "duckdb" else None
+
+
+def as_last_day(store: Formulas, value: Formula) -> Formula | None:
+    """`last_day(x)` for the day before the first one of the following month, in DuckDB."""
+    match (value.op, *value.args):
+        case ("date_plus", Formula() as following, Formula(op="interval", args=(-1, "day"))):
+            inside = _month_before(following)
+        case ("add", *parts) if len(parts) == 2 and store.make("number", "-1") in parts:
+            (following,) = (one for one in formulas_of(value) if integer_of(one) != -1)
+            inside = _month_before(following) if type_of(following) == "date" else None
+        case _:
+            return None
+    return None if inside is None or store.dialect != "duckdb" else last_day(store, inside)
+
+
+def after_last_day(store: Formulas, value: Formula) -> Formula | None:
+    """The first day of the following month for `last_day(x) + 1`."""
+    parts = formulas_of(value) if value.op == "add" else []
+    last = [one for one in parts if one.op == "lastday"]
+    if len(parts) != 2 or len(last) != 1 or store.make("number", "1") not in parts or store.dialect != "duckdb":
+        return None
+    first = truncated(store, "timestamptrunc", "month", formulas_of(last[0])[0])
+    following = store.make("date_plus", first, store.make("interval", 1, "month"))
+    return store.make("cast", following, store.make("type", "date"))
+
+
+def _month_before(value: Formula) -> Formula | None:
+    """The moment in the month before the one that a value is the first moment of."""
+    match (value.op, *value.args):
+        case ("cast", Formula() as inside, Formula(op="type", args=("date" | "timestamp",))):
+            return _month_before(inside)
+        case ("date_plus", Formula() as first, Formula(op="interval", args=(1, "month"))):
+            while first.op == "cast" and type_of(first) in ("date", "timestamp"):
+                first = formulas_of(first)[0]
+            is_first = first.op == "date_trunc" and first.args[0] == "month" and is_moment(first)
+            return formulas_of(first)[0] if is_first else None
+        case ("date_trunc", "month", _, Formula(op="date_plus", args=(Formula() as inside, Formula() as interval))):
+            is_next = interval.op == "interval" and interval.args == (1, "month")
+            return inside if is_next and is_moment(inside) else None
+    return None
 
 
 def _moved(day: date | None, amount: int, unit: str) -> date | None:
@@ -177,6 +237,8 @@ def part_of(part: str) -> str:
 
 def is_shared_part(dialect: str, part: str) -> bool:
     """Whether a part of a date is the same as a function and under EXTRACT."""
+    if part in _WEEK_PARTS.get(dialect, ()):
+        return True
     return part in _DATE_PARTS or (part in _MORE_PARTS and dialect in ("spark", "databricks", "hive", "duckdb"))
 
 

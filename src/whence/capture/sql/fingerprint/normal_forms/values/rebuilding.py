@@ -3,7 +3,8 @@
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, null_tested
-from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, divide, minus, multiply
+from whence.capture.sql.fingerprint.normal_forms.terms.signs import absolute, minus
+from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, divide, multiply
 from whence.capture.sql.fingerprint.normal_forms.values.cases import coalesce_cases, make_case
 from whence.capture.sql.fingerprint.normal_forms.values.casts import cast_to
 from whence.capture.sql.fingerprint.row_identity import Change
@@ -34,6 +35,8 @@ def rebuild(store: Formulas, value: Formula, change: Change) -> Formula:
             return multiply(store, parts)
         case "neg":
             return minus(store, parts[0])
+        case "abs":
+            return absolute(store, parts[0])
         case "cast" | "trycast":
             return cast_to(store, value.op, *parts)
         case "div":

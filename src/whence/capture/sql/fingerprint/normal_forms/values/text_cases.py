@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import coalesce_cases, make_case
 from whence.capture.sql.fingerprint.normal_forms.values.texts import part_without_case
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -30,8 +31,16 @@ def in_letters(store: Formulas, name: str, value: Formula) -> Formula:
     if (whole := part_without_case(value)) is not None:
         changed = in_letters(store, name, whole)
         return store.rebuild(value, lambda part: changed if part is whole else part)
+    if _joins_texts(value):
+        return store.rebuild(value, lambda part: in_letters(store, name, part))
     inside = _of_branches(store, value, lambda one: in_letters(store, name, one))
     return inside if inside is not None else store.make(name, "this", value)
+
+
+def _joins_texts(value: Formula) -> bool:
+    """Whether a value is several texts one after the other. DuckDB changes the case of each character by itself."""
+    is_joined = value.op in ("dpipe", "concat") and value.store.dialect == "duckdb"
+    return is_joined and all(type_of(part) == "text" for part in formulas_of(value))
 
 
 def trimmed(store: Formulas, position: str, value: Formula) -> Formula:
@@ -53,7 +62,7 @@ def _of_branches(store: Formulas, value: Formula, change: Change) -> Formula | N
     parts = formulas_of(value)
     if value.op == "coalesce" and parts[-1].op == "string":
         return coalesce_cases(store, [change(one) for one in parts])
-    if value.op != "case" or not any(one.op == "string" for one in (*parts[1:-1:2], parts[-1])):
+    if value.op != "case" or not any(one.op in ("string", "null") for one in (*parts[1:-1:2], parts[-1])):
         return None
     branches = zip(parts[:-1:2], parts[1:-1:2], strict=True)
     return make_case(

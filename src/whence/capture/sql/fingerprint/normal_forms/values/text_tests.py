@@ -10,12 +10,21 @@ from whence.capture.sql.fingerprint.normal_forms.values.text_cases import in_let
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _PATTERN: Final = re.compile(r"(%?)([^%_\\\\]+)(%?)")
+_INNER_PATTERN: Final = re.compile(r"(_+)([^%_\\\\]+)%", re.ASCII)
+"""Any characters, as many as there are underscores, and a text behind them."""
 
 _SEARCHES: Final = {"prefix": "startswith", "suffix": "endswith"}
 
 
 def like(store: Formulas, dialect: str, value: Formula, pattern: Formula) -> Formula | None:
-    """LIKE 'x%' as a test of the first characters, '%x' of the last ones, and '%x%' as a search."""
+    """LIKE 'x%' as a test of the first characters, '%x' of the last ones, and '%x%' as a search; '__x%' as one of the
+    third character.
+    """
+    inner = _INNER_PATTERN.fullmatch(str(pattern.args[0])) if pattern.op == "string" else None
+    if inner is not None and inner[2].isascii() and dialect in ("duckdb", "postgres"):
+        length, start = (store.make("number", str(number)) for number in (len(inner[2]), len(inner[1]) + 1))
+        part = store.make("substring", "length", length, "start", start, "this", value)
+        return compare(store, "eq", part, store.make("string", inner[2]))
     found = _PATTERN.fullmatch(str(pattern.args[0])) if pattern.op == "string" and dialect in EXACT_TEXTS else None
     if found is None:
         return None
