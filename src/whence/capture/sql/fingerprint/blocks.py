@@ -12,6 +12,7 @@ from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_filters import without_repeated_filters
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import counts_each_row
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_unique
+from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed_keys import without_fixed_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.flags import count_known
 from whence.capture.sql.fingerprint.normal_forms.aggregates.joined_totals import totals_as_windows
 from whence.capture.sql.fingerprint.normal_forms.aggregates.window_filters import filter_before_windows
@@ -30,7 +31,17 @@ from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import (
     normalize_joins,
 )
 from whence.capture.sql.fingerprint.normal_forms.joins.self_joins import normalize_sources
-from whence.capture.sql.fingerprint.normal_forms.sources.existence import anti_joins, semi_joins
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
+    anti_joins,
+    members_as_existence,
+    semi_joins,
+    without_repeated_existence,
+)
+from whence.capture.sql.fingerprint.normal_forms.sources.last_rows import (
+    join_extremes,
+    number_extremes,
+    with_keys_of_extremes,
+)
 from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import join_scalars, join_totals
 from whence.capture.sql.fingerprint.normal_forms.sources.series import days_of_numbers
@@ -50,6 +61,7 @@ def close_block(
     block, values = days_of_numbers(store, block, values)
     block, values = join_laterals(store, block, values, close_block)
     block, values = without_repeated_filters(store, _normalize_conditions(store, block), values, close_block)
+    block, values = without_fixed_keys(store, block, values, close_block)
     block, values = filter_branches(store, block, values, close_block)
     block, values = join_scalars(store, block, values, close_block, in_values)
     block = normalize_joins(store, join_totals(block), values, close_block)
@@ -58,9 +70,15 @@ def close_block(
     block, values = inner_views(store, block, values)
     block = _normalize_conditions(store, block)
     block, values = normalize_sources(store, replace(block, conditions=_without_known(store, block)), values)
+    block = join_extremes(store, with_keys_of_extremes(store, block), close_block)
     block, values = totals_as_windows(store, block, values, close_block)
-    block = anti_joins(store, semi_joins(store, block, values, close_block), close_block)
-    values = with_existence(store, block, values, close_block)
+    numbered = number_extremes(store, block)
+    if numbered is not block:
+        block, values = normalize_sources(store, replace(numbered, conditions=_without_known(store, numbered)), values)
+    block = without_repeated_existence(
+        store, anti_joins(store, semi_joins(store, block, values, close_block), close_block)
+    )
+    values = members_as_existence(store, block, with_existence(store, block, values, close_block), close_block)
     block, values = filter_before_windows(store, block, values, close_block)
     values = _without_frames(store, block, values)
     values = known_values(store, block.conditions, values, block.sources)

@@ -12,7 +12,7 @@ from whence.capture.sql.fingerprint.data_types.terms import declared_type, settl
 from whence.capture.sql.fingerprint.expressions import Expressions
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import have_no_equal_rows
 from whence.capture.sql.fingerprint.normal_forms.sources.branches import in_order, merge_branches, with_one_type
-from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import equal_values, exists_in
 from whence.capture.sql.fingerprint.normal_forms.sources.recursions import with_whole_days
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import reopen, without_groups
 from whence.capture.sql.fingerprint.normal_forms.sources.series import (
@@ -287,18 +287,16 @@ class RelationMeanings:
         if not is_except and not all(has_one_spelling(kind, self.store.dialect) for kind in kinds[0]):
             return None  # which of two zeros it gives is not known
         block, values = without_groups(self.store, *copy_block(self.store, left.meaning.block, sides[0]))
-        pairs = zip(values, sides[1], strict=True)
-        equal = [self.store.make("nullsafeeq", self.store.make("bag", *pair)) for pair in pairs]
         other = right.meaning.block
-        found = Block([*other.sources], [*other.outer_joins], [*other.conditions, *equal])
         if is_except:
+            equal = equal_values(self.store, (block, values), (other, sides[1]))
+            found = Block([*other.sources], [*other.outer_joins], [*other.conditions, *equal])
             block.conditions.append(self.store.make("not", exists_in(self.store, found, close_block)))
         else:
-            found, equal = copy_block(self.store, other, sides[1])
+            found, theirs = copy_block(self.store, other, sides[1])
+            equal = equal_values(self.store, (block, values), (found, theirs))
             block.add(found)
-            block.conditions += [
-                self.store.make("nullsafeeq", self.store.make("bag", *pair)) for pair in zip(values, equal, strict=True)
-            ]
+            block.conditions += equal
         rows = Rows(self.store, block, {"values": values})
         rows.distinct()
         return close_block(self.store, rows.block, rows.lists["values"])

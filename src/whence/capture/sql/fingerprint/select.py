@@ -220,6 +220,8 @@ class SelectMeaning(FromMeaning):
         make = self.store.make
         rows.filter(tree.WHERE)
         self._keep_order(rows)
+        if not self.key_sets and self.grouping is None:
+            rows.filter_by_keys()
         rows.read_totals_as_windows()
         rest = [name for name, value in sorted(node.args.items()) if value and name not in _READ_CLAUSES]
         for name in rest:

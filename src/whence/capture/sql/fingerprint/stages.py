@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
-from whence.capture.sql.fingerprint.keys import needed_keys
+from whence.capture.sql.fingerprint.keys import needed_keys, tells_zeros_apart
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_filters import without_repeated_filters
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_rows import with_demanded_joins
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
@@ -33,14 +34,18 @@ from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
     without_semi_joins,
 )
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_values import OuterValues, reads_inside
-from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys, without_partition_filters
+from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import (
+    is_existence_by_keys,
+    is_on_keys,
+    without_partition_filters,
+)
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     open_sources,
     without_groups,
     without_joined_groups,
 )
 from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues, known_values
-from whence.capture.sql.fingerprint.row_identity import first_order, first_value
+from whence.capture.sql.fingerprint.row_identity import change_everywhere, first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree
 
@@ -49,6 +54,14 @@ def _distinct_rows(store: Formulas) -> "Wrap":
     return lambda inside, lists: store.make("group", inside, store.make("set", *lists["keys"]))
 
 
+def _needs_groups(condition: Formula, keys: Sequence[Formula]) -> bool:
+    """Whether a condition may differ between the rows of a group, or needs all of them."""
+    is_computed = condition.has_aggregate or condition.has_window or condition.is_volatile
+    return is_computed or any(tells_zeros_apart(condition, key) for key in keys)
+
+
+_ONLY_KEYS: Final = frozenset({"bigquery", "databricks", "duckdb", "postgres", "redshift", "snowflake", "spark"})
+"""Dialects in which HAVING reads grouping keys and aggregates alone."""
 Wrap = Callable[[Formula, Mapping[str, list[Formula]]], Formula]
 
 
@@ -72,6 +85,17 @@ class Rows:
 
     def filter(self, clause: str) -> None:
         self.block.conditions += self.lists.pop(clause, ())
+
+    def filter_by_keys(self) -> None:
+        """What HAVING asks of the keys, in dialects in which it may read nothing else, may as well be asked of rows."""
+        keys = self.lists.get("keys", [])
+        if not keys or self.store.dialect not in _ONLY_KEYS:
+            return
+        having = normalize_filter(self.store, self.lists.get(tree.HAVING, []))
+        moved = [one for one in having if not _needs_groups(one, keys)]
+        if moved:
+            self.block.conditions += moved
+            self.lists[tree.HAVING] = [one for one in having if one not in moved]
 
     def read_totals_as_windows(self) -> None:
         """Before grouping: by a joined total or by a window is the same to it."""
@@ -117,13 +141,17 @@ class Rows:
             if self._is_without_repetitions(keys):
                 return
             self._lift_conditions(frozenset(keys))
+            self._lift_existence(keys)
         self._write_flags(has_rows=is_plain and bool(keys))
         used = [join for join in self.block.outer_joins if self._is_used(join, keys)]
         if len(used) < len(self.block.outer_joins):
             self._bind_aggregates()
             self.block = Block(self.block.sources, used, self.block.conditions)
+        existence = self.lists.pop("existence", [])
         self.wrap(make_rows, windows=True)
         self.block.conditions += self.lists.pop("lifted", ())
+        moved = dict(zip(keys, self.lists.pop("places", []), strict=False))
+        self.block.conditions += map(change_everywhere(self.store, lambda part: moved.get(part, part)), existence)
 
     def _merge_groups(self, keys: list[Formula]) -> list[Formula]:
         """Groups of groups as groups of their rows, where aggregates allow it. Returns the keys over these."""
@@ -262,6 +290,14 @@ class Rows:
         rest = [one for one in rest if one not in lifted]
         self.block = Block(self.block.sources, self.block.outer_joins, rest)
 
+    def _lift_existence(self, keys: Sequence[Formula]) -> None:
+        """Take EXISTS for the keys alone out of WHERE, too."""
+        own = frozenset(self.block.instances())
+        found = [one for one in self.block.conditions if is_existence_by_keys(one, frozenset(keys), own)]
+        if found:
+            self.lists |= {"existence": found, "places": [*keys]}
+            self.block = replace(self.block, conditions=[one for one in self.block.conditions if one not in found])
+
     def distinct(self) -> None:
         """Complete rows without repetition, after all window functions."""
         values = self.lists["values"]
@@ -286,6 +322,8 @@ class Rows:
         if any(value.has_window for value in self.lists["values"]):
             self.wrap(lambda inside, _: inside)
         keys = self.lists["distinct_on"]
+        if is_unique(self.store, replace(self.block, conditions=[*self._known().conditions]), keys):
+            return
         order = first_order(self.store, keys, self.lists.get("order") or self.lists["inherited"])
 
         def first(value: Formula) -> Formula:

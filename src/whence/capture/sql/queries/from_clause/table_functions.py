@@ -112,7 +112,8 @@ def function_rows(
             return Relation(_exploded_columns(scope, node, names), reads=reads)
         case c.GenerateSeries() | c.ExplodingGenerateSeries() | c.Generator():
             flow = _arguments(scope, list(tree.children(node)))
-            default_name = "value" if dialect.name == "tsql" else "generate_series"
+            is_range = dialect.name == "duckdb" and bool(node.args.get("is_end_exclusive"))
+            default_name = "value" if dialect.name == "tsql" else "range" if is_range else "generate_series"
             has_alias = alias is not None and dialect.name != "tsql"
             name = names[0] if names else column_name(dialect, alias) if has_alias else default_name
             return Relation([Output(name, flow)], reads=reads)

@@ -4,7 +4,7 @@
 over all rows with its k, as `sum(x) OVER (PARTITION BY k)` does. The groups are made of just these rows: of the same
 sources behind the same conditions, except for those on k alone, which choose among groups. A LEFT JOIN is the same
 where k is not NULL, and so is `IS NOT DISTINCT FROM` for any k. The k of the group is that of the row, if equal values
-of its type are the same.
+of its type are the same. The total of all rows, which a scalar subquery or a CROSS JOIN gives, is `sum(x) OVER ()`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened, columns_of
+from whence.capture.sql.fingerprint.normal_forms.sources.scalars import is_total
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import has_one_spelling, type_of
@@ -55,7 +56,7 @@ def totals_as_windows(
     windows the conditions on their partitions stand.
     """
     rest = list(values)
-    for totals in _joined_totals(store, block):
+    for totals in (*_joined_totals(store, block), *_totals_of_all(block, values)):
         for own in _candidates(block, totals):
             changed = _without(store, block, rest, totals, own, close, may_open=may_open)
             if changed is not None:
@@ -75,6 +76,16 @@ def _joined_totals(store: Formulas, block: Block) -> Iterator[_Totals]:
         is_found = all(one.op == "nullsafeeq" or is_known(conditions, value) for _, value, one in pairs)
         if pairs and is_found and len(join.on) == len(pairs):
             yield _Totals(join.right.sources[0], pairs, join)
+
+
+def _totals_of_all(block: Block, values: Sequence[Formula]) -> Iterator[_Totals]:
+    """The sources of one row, the totals of all rows, where nothing is grouped after them."""
+    if any(value.has_aggregate for value in values):
+        return
+    yield from (_Totals(one, (), None) for one in block.sources if len(block.sources) > 1 and is_total(one))
+    for join in block.outer_joins:
+        if join.kind == "left" and not join.on and join.right.is_plain and is_total(join.right.sources[0]):
+            yield _Totals(join.right.sources[0], (), join)
 
 
 def _pairs(
@@ -107,7 +118,14 @@ def _candidates(block: Block, totals: _Totals) -> Iterator[list[Formula]]:
     read = {one for value in totals.joined_to for one in instances_of(value)}
     others = [one for one in block.sources if one is not totals.instance]
     yield from ([one] for one in others if read == {one} and not rows_of(one).is_open)
-    if len(others) > 1 and read and read <= {*others} and not any(rows_of(one).is_open for one in others):
+    if not totals.pairs:
+        yield from ([one] for one in others if not rows_of(one).is_open)
+    if (
+        len(others) > 1
+        and (read or not totals.pairs)
+        and read <= {*others}
+        and not any(rows_of(one).is_open for one in others)
+    ):
         yield others
 
 

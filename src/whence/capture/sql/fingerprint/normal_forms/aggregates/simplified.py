@@ -85,6 +85,16 @@ class _Simplified:
                 and is_unique(self.store, self.block, [*keys, only])
             ):
                 return self.change(make_count(self.store, only))
+            case ("argmax" | "argmin" as name, "expression", Formula() as by, "this", Formula() as value):
+                return self._first_value(part, value, by, is_greatest=name == "argmax")
             case ("count", Formula() as value) if known.is_known(value):
                 return self.store.make("aggregate", "count", self.store.make("star"))
         return part
+
+    def _first_value(self, part: Formula, value: Formula, by: Formula, *, is_greatest: bool) -> Formula:
+        """The value of the one row with the greatest value of another column, if no row has NULL in one of them."""
+        is_known = self.known.is_known(value) and self.known.is_known(by)
+        if not (self.keys and is_known and is_unique(self.store, self.block, [*self.keys, by])):
+            return part
+        order = self.store.make("list", self.store.make("ordered", *(("desc",) if is_greatest else ()), by))
+        return self.store.make("aggregate", "first_row", value, order)

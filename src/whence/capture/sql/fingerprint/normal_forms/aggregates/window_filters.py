@@ -7,7 +7,11 @@ from collections.abc import Callable, Sequence
 
 from whence.capture.sql.fingerprint.block import Block, rows_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
-from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import without_partition_filters
+from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import (
+    common_partition,
+    is_existence_by_keys,
+    without_partition_filters,
+)
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened, columns_of
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -63,6 +67,8 @@ def _chooses_partitions(store: Formulas, block: Block, condition: Formula, colum
     """Whether a condition keeps all rows of a partition or none, for the windows of all columns."""
     if condition.has_window:
         return False
+    if is_existence_by_keys(condition, common_partition(columns), frozenset(block.sources)):
+        return True
     parts = normalize_filter(store, [condition])
     alone = Block(block.sources, [], parts)
     return bool(parts) and len(without_partition_filters(store, alone, columns)[1]) == len(parts)

@@ -8,7 +8,8 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import change_
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
-from whence.capture.sql.fingerprint.row_identity import change_everywhere
+from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
+from whence.capture.sql.fingerprint.row_identity import Change
 from whence.capture.sql.provenance.formulas import Argument, Formula, Formulas
 
 _OF_ONE_ROW = frozenset({"min", "max", "anyvalue", "firstvalue", "lastvalue"})
@@ -133,7 +134,7 @@ def _without_sign(ordered: Formula) -> Formula:
 
 def number_rows(store: Formulas, is_unique: Callable[[Sequence[Formula]], bool], value: Formula) -> Formula:
     """A value whose windows number rows instead of ranking or counting them, and whose running windows have no frame,
-    if no two rows of a partition are equal in their order.
+    if no two rows of a partition are equal in their order. A partition of one row gives what that row has.
 
     `is_unique`: whether no two rows share these values.
     """
@@ -141,20 +142,62 @@ def number_rows(store: Formulas, is_unique: Callable[[Sequence[Formula]], bool],
     def change(part: Formula) -> Formula:
         if part.op != "window":
             return part
+        alone = _value_of_one_row(store, part)
+        if alone is not None and is_unique(_partition_and_order(part)[0]):
+            return alone
         frames = [spec for spec in formulas_of(part) if spec.op in ("frame", "windowspec")]
         number = _numbering(store, part) if not frames else None
         is_running = [spec.args for spec in frames] == [("running",)]
         if number is None and not is_running:
             return part
-        place = next(place for place, arg in enumerate(part.args) if isinstance(arg, Formula) and arg.op == "set")
-        partition, order = (formulas_of(one) for one in part.args[place : place + 2] if isinstance(one, Formula))
+        partition, order = _partition_and_order(part)
         if not is_unique([*partition, *(formulas_of(one)[-1] for one in order)]):
             return part
         if number is not None:
-            return store.make("window", *number, *part.args[place:])
+            return store.make("window", *number, *part.args[_place_of_partition(part) :])
         return store.make("window", *(arg for arg in part.args if arg is not frames[0]))
 
-    return change_everywhere(store, change)(value)
+    return _rebuilt_everywhere(store, change)(value)
+
+
+def _rebuilt_everywhere(store: Formulas, change: Change) -> Change:
+    """A change of each window function, with what reads it in its normal form again."""
+    memo: dict[Formula, Formula] = {}
+
+    def visit(part: Formula) -> Formula:
+        if not (part.is_open and part.has_window):
+            return part
+        if part not in memo:
+            memo[part] = change(part) if part.op == "window" else rebuild(store, part, visit)
+        return memo[part]
+
+    return visit
+
+
+def _place_of_partition(window: Formula) -> int:
+    return next(place for place, arg in enumerate(window.args) if isinstance(arg, Formula) and arg.op == "set")
+
+
+def _partition_and_order(window: Formula) -> tuple[list[Formula], list[Formula]]:
+    place = _place_of_partition(window)
+    partition, order = (formulas_of(one) for one in window.args[place : place + 2] if isinstance(one, Formula))
+    return partition, order
+
+
+def _value_of_one_row(store: Formulas, window: Formula) -> Formula | None:
+    """What a window function gives in a partition of one row; None for others than numbers and values of the row."""
+    place = _place_of_partition(window)
+    frames = [one.args if isinstance(one, Formula) and one.op == "frame" else one for one in window.args[place + 2 :]]
+    if not _partition_and_order(window)[0] or not all(one in ("OVER", ("running",), ("whole",)) for one in frames):
+        return None
+    match window.args[:place]:
+        case ("rownumber" | "rank" | "denserank",) | ("rank" | "denserank" | "rownumber", "aggregate"):
+            return store.make("number", "1")
+        case ("count", Formula(op="star"), "aggregate"):
+            return store.make("number", "1")
+        case (str() as name, "this", Formula() as value, "aggregate") if name in _OF_ONE_ROW:
+            return value
+    return None
 
 
 def _numbering(store: Formulas, window: Formula) -> tuple[Argument, ...] | None:
@@ -169,7 +212,7 @@ def known_window(store: Formulas, window: Formula, is_known: Callable[[Formula],
     """A window function over rows in which some values are not NULL: where NULLs would stand does not matter, and what
     LAG finds is a value, so that `lag(x, 1, d)` is `coalesce(lag(x), d)`.
     """
-    place = next(place for place, arg in enumerate(window.args) if isinstance(arg, Formula) and arg.op == "set")
+    place = _place_of_partition(window)
     order = window.args[place + 1]
     assert isinstance(order, Formula)
     found = [

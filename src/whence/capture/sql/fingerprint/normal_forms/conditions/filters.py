@@ -76,6 +76,8 @@ def _or_missing(store: Formulas, value: Formula, is_kept: bool) -> Formula:
 
 def _filter_comparison(store: Formulas, condition: Formula) -> Formula:
     left, right = formulas_of(condition)
+    if (decided := compare_literals(condition.op, left, right)) is not None:
+        return store.make("boolean", str(decided).lower())
     booleans = [part for part in (left, right) if part.op == "boolean"]
     if len(booleans) == 1 and condition.op == "eq" and _may_be_boolean(rest := right if booleans[0] is left else left):
         return as_filter(store, rest)

@@ -6,11 +6,13 @@ g share an id. So it is g with EXISTS, without DISTINCT.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Final
 
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import FixedValues
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import implies, normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     ForeignSourceError,
     Reopened,
@@ -26,6 +28,8 @@ from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
+_MOST_REPEATED: Final = 3
+"""Of more sources it is not asked whether EXISTS looks for their rows."""
 MOST_SOURCES: Final = 40
 """Subqueries become part of the query around them up to this many sources, so that nothing grows exponentially."""
 CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]
@@ -129,24 +133,84 @@ def _anti_join(store: Formulas, condition: Formula, block: Block, close: CloseBl
                     found = _anti_join(store, rest, replace(block, conditions=[store.make("not", test)]), close)
                     if found is not rest and formulas_of(formulas_of(rest)[0])[0] is tested:
                         return found
-        case Formula(
-            op="not", args=(Formula(op="in", args=(Formula() as value, Formula(op="in_query", args=args))),)
-        ) if len(args) == 2 and not condition.is_volatile:
-            rows, column = (one for one in args if isinstance(one, Formula))
+        case Formula(op="not", args=(Formula(op="in") as member,)):
             others = [one for one in block.conditions if one is not condition]
+            exists = _exists_member(store, member, KnownValues(store, others, block.sources), close)
+            return condition if exists is None else store.make("not", exists)
+    return condition
+
+
+def equal_values(
+    store: Formulas, left: tuple[Block, Sequence[Formula]], right: tuple[Block, Sequence[Formula]]
+) -> list[Formula]:
+    """The conditions that two rows have the same values: NULLs are the same, where both sides may have one."""
+    known = [KnownValues(store, normalize_filter(store, block.conditions), block.sources) for block, _ in (left, right)]
+    return [
+        store.make("eq", *pair)
+        if any(side.is_known(value) for side, value in zip(known, pair, strict=True))
+        else store.make("nullsafeeq", store.make("bag", *pair))
+        for pair in zip(left[1], right[1], strict=True)
+    ]
+
+
+def members_as_existence(store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock) -> list[Formula]:
+    """IN of a query as EXISTS in values, where it is never NULL."""
+    known = KnownValues(store, block.conditions, block.sources)
+
+    def change(part: Formula) -> Formula:
+        found = _exists_member(store, part, known, close) if part.op == "in" else None
+        return part if found is None else found
+
+    return [*map(change_everywhere(store, change), values)]
+
+
+def _exists_member(store: Formulas, member: Formula, known: KnownValues, close: CloseBlock) -> Formula | None:
+    """EXISTS for IN of a query, if neither the value nor a row of the query is NULL."""
+    match member.args:
+        case (Formula() as value, Formula(op="in_query", args=(Formula() as rows, Formula() as column))):
             try:
                 inner = Reopened(store, rows)
                 wanted = inner.open(column)
             except ForeignSourceError:
-                return condition
+                return None
             is_computed = any(one.has_window or one.has_aggregate for one in (value, wanted))
-            known = KnownValues(store, others, block.sources)
             inside = KnownValues(store, inner.block.conditions, inner.block.sources)
-            if not is_computed and known.is_known(value) and inside.is_known(wanted):
-                equal = store.make("eq", value, wanted)
-                matching = Block(inner.block.sources, [], [*inner.block.conditions, equal])
-                return store.make("not", exists_in(store, matching, close))
-    return condition
+            if is_computed or member.is_volatile or not known.is_known(value) or not inside.is_known(wanted):
+                return None
+            equal = store.make("eq", value, wanted)
+            return exists_in(store, Block(inner.block.sources, [], [*inner.block.conditions, equal]), close)
+    return None
+
+
+def without_repeated_existence(store: Formulas, block: Block) -> Block:
+    """The block without EXISTS of rows that it joins anyway: of its own sources behind its own conditions."""
+    for condition in list(block.conditions):
+        rest = [one for one in block.conditions if one is not condition]
+        if condition.op == "exists" and not condition.is_volatile and _has_rows(store, condition, block.sources, rest):
+            block = replace(block, conditions=rest)
+    return block
+
+
+def _has_rows(store: Formulas, condition: Formula, sources: Sequence[Formula], conditions: Sequence[Formula]) -> bool:
+    """Whether each row of joined sources has the rows that EXISTS looks for."""
+    try:
+        inner = Reopened(store, formulas_of(condition)[0]).block
+    except ForeignSourceError:
+        return False
+    places = [[one for one in sources if rows_of(one) is rows_of(source)] for source in inner.sources]
+    if len(inner.sources) > _MOST_REPEATED or any(len(one) > _MOST_REPEATED for one in places):
+        return False
+    known = frozenset(conditions)
+    for found in product(*places):
+        moved = dict(zip(inner.sources, found, strict=True))
+        visit = change_everywhere(store, lambda part, moved=moved: moved.get(part, part))  # type: ignore[misc]
+        if all(_holds(visit(one), known) for one in inner.conditions):
+            return True
+    return False
+
+
+def _holds(condition: Formula, known: frozenset[Formula]) -> bool:
+    return condition in known or any(implies(one, condition) for one in known)
 
 
 def _without_limits(store: Formulas, block: Block) -> Block:

@@ -8,19 +8,44 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import windows
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import not_null, null_sources, null_tested
-from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS
+from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, has_one_spelling, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 
 def without_partition_filters(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
     """A block without the conditions that depend on the partitions of all windows in values alone, and these."""
-    partitions = [set(formulas_of(_partition(one))) for value in values for one in windows_of(value)]
-    common = frozenset.intersection(*map(frozenset, partitions)) if partitions else frozenset()
+    common = common_partition(values)
     own = frozenset(block.instances())
     conditions = normalize_filter(store, block.conditions) if common else []
     lifted = [one for one in conditions if not one.has_window and is_on_keys(one, common, own)]
     rest = [one for one in conditions if one not in lifted]
     return (Block(block.sources, block.outer_joins, rest, block.is_used), lifted) if lifted else (block, [])
+
+
+def common_partition(values: Sequence[Formula]) -> frozenset[Formula]:
+    """The values by which all window functions part their rows."""
+    partitions = [frozenset(formulas_of(_partition(one))) for value in values for one in windows_of(value)]
+    return frozenset.intersection(*partitions) if partitions else frozenset()
+
+
+def is_existence_by_keys(condition: Formula, keys: frozenset[Formula], own: frozenset[Formula]) -> bool:
+    """Whether a condition asks whether other rows exist for keys, of which equal ones are the same. `own`: the sources
+    of the rows that have the keys.
+    """
+    exists = condition.parts[0] if condition.op == "not" else condition
+    if exists.op != "exists" or exists.is_volatile or not exists.is_open:
+        return False
+    remaining, seen, read = [exists], set(), []
+    while remaining:
+        part = remaining.pop()
+        if part in keys:
+            read.append(part)
+        elif part in own:
+            return False
+        elif part.is_open and part not in seen:
+            seen.add(part)
+            remaining += part.parts
+    return bool(read) and all(has_one_spelling(type_of(key), key.store.dialect) for key in read)
 
 
 def _partition(window: Formula) -> Formula:
