@@ -30,6 +30,7 @@ from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import normal
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
     MOST_SOURCES,
     anti_joins,
+    semi_joins,
     without_repetitions,
     without_semi_joins,
 )
@@ -292,6 +293,9 @@ class Rows:
 
     def _lift_existence(self, keys: Sequence[Formula]) -> None:
         """Take EXISTS for the keys alone out of WHERE, too."""
+        flat = [*keys, *(value for values in self.lists.values() for value in values)]
+        block = replace(self.block, conditions=normalize_filter(self.store, self.block.conditions))
+        self.block = semi_joins(self.store, block, flat, close_block)
         own = frozenset(self.block.instances())
         found = [one for one in self.block.conditions if is_existence_by_keys(one, frozenset(keys), own)]
         if found:
