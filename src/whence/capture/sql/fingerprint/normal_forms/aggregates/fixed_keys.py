@@ -64,8 +64,8 @@ def _regrouped(
     joins = (part for join in block.outer_joins for part in join.formulas())
     others = [one for one in block.sources if one is not group]
     columns = columns_of(group, [*values, *rest, *joins, *others])
-    is_over_all = any(one.op == "aggregate" and one.args[0] == "over" for one in columns)
-    if not columns or is_over_all or not fixed.keys().isdisjoint(columns):
+    is_of_others = any(one.has_window or (one.op == "aggregate" and one.args[0] == "over") for one in columns)
+    if not columns or is_of_others or not fixed.keys().isdisjoint(columns):
         return block, [*values]
     inside, keys = rows_of(group).parts
     opened = Reopened(store, inside)

@@ -82,10 +82,11 @@ def _totals_of_all(block: Block, values: Sequence[Formula]) -> Iterator[_Totals]
     """The sources of one row, the totals of all rows, where nothing is grouped after them."""
     if any(value.has_aggregate for value in values):
         return
-    yield from (_Totals(one, (), None) for one in block.sources if len(block.sources) > 1 and is_total(one))
-    for join in block.outer_joins:
-        if join.kind == "left" and not join.on and join.right.is_plain and is_total(join.right.sources[0]):
-            yield _Totals(join.right.sources[0], (), join)
+    joins = {one.right.sources[0]: one for one in block.outer_joins if one.kind == "left" and one.right.is_plain}
+    for one in (*(block.sources if len(block.sources) > 1 else ()), *joins):
+        join = joins.get(one)
+        if is_total(one) and not rows_of(one).is_volatile and not (join is not None and join.on):
+            yield _Totals(one, (), join)
 
 
 def _pairs(

@@ -11,6 +11,7 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.linear_sums import s
 from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import has_one_spelling, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
@@ -94,6 +95,7 @@ class _Simplified:
     def _first_value(self, part: Formula, value: Formula, by: Formula, *, is_greatest: bool) -> Formula:
         """The value of the one row with the greatest value of another column, if no row has NULL in one of them."""
         is_known = self.known.is_known(value) and self.known.is_known(by)
+        is_known = is_known and has_one_spelling(type_of(by), self.store.dialect)
         if not (self.keys and is_known and is_unique(self.store, self.block, [*self.keys, by])):
             return part
         order = self.store.make("list", self.store.make("ordered", *(("desc",) if is_greatest else ()), by))

@@ -167,7 +167,10 @@ def members_as_existence(store: Formulas, block: Block, values: Sequence[Formula
 def _exists_member(store: Formulas, member: Formula, known: KnownValues, close: CloseBlock) -> Formula | None:
     """EXISTS for IN of a query, if neither the value nor a row of the query is NULL."""
     match member.args:
-        case (Formula() as value, Formula(op="in_query", args=(Formula() as rows, Formula() as column))):
+        case (
+            Formula() as value,
+            Formula(op="in_query", args=(Formula() as rows, Formula() as column)),
+        ) if not _reads_enclosing(value):
             try:
                 inner = Reopened(store, rows)
                 wanted = inner.open(column)
@@ -180,6 +183,11 @@ def _exists_member(store: Formulas, member: Formula, known: KnownValues, close: 
             equal = store.make("eq", value, wanted)
             return exists_in(store, Block(inner.block.sources, [], [*inner.block.conditions, equal]), close)
     return None
+
+
+def _reads_enclosing(value: Formula) -> bool:
+    """Whether a value reads the rows of a complete query that it is inside of."""
+    return value.op == "src" or any(map(_reads_enclosing, value.parts[:1] if value.op == "of" else value.parts))
 
 
 def without_repeated_existence(store: Formulas, block: Block) -> Block:

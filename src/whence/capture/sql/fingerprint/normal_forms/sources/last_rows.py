@@ -18,7 +18,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import has_one_spelling, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues
-from whence.capture.sql.fingerprint.row_identity import change_everywhere
+from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]
@@ -117,7 +117,7 @@ def _joined_extreme(
     mine = change_everywhere(store, lambda part: source if part is only else part)
     filters = [one for one in inner.conditions if instances_of(one) == own]
     rest = [one for one in inner.conditions if one not in filters]
-    compared = [one for one in rest if one.op == "lt" and set(map(mine, one.parts)) == {mine(one.parts[0])}]
+    compared = [one for one in rest if one.op == "lt" and _are_of_both(one, only, source, mine)]
     known = KnownValues(store, [one for one in block.conditions if one is not condition], block.sources)
     if len(compared) != 1 or not all(mine(one) in block.conditions for one in filters):
         return None
@@ -140,3 +140,10 @@ def _joined_extreme(
     grouped = store.instance(store.make("group", rows, store.make("set", *closed[:-1])))
     found = [store.make("eq", store.push(key, grouped), mine(own)) for key, own in zip(closed[:-1], keys, strict=True)]
     return grouped, [*found, store.make("eq", store.push(closed[-1], grouped), mine(value))]
+
+
+def _are_of_both(comparison: Formula, only: Formula, source: Formula, mine: Change) -> bool:
+    """Whether a comparison is one of the same value of two rows."""
+    one, other = comparison.parts
+    sides = [instances_of(one), instances_of(other)]
+    return mine(one) is mine(other) and {only} in sides and {source} in sides
