@@ -34,7 +34,7 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Logistics": {**_BARS, "harmless silent": 0.889, "known": 0.99, "exact columns": 0.91},
     "Grid": {**_BARS, "harmless silent": 0.937, "known": 1.0, "exact columns": 0.96},
     "Market": {**_BARS, "harmless silent": 0.86, "known": 1.0, "exact columns": 0.86},
-    "Insurance": {**_BARS, "harmless silent": 0.78, "known": 1.0, "exact columns": 0.9},
+    "Insurance": {**_BARS, "harmless silent": 0.78, "known": 1.0, "exact columns": 0.895},
     "Campus": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.95},
     "Resort": {**_BARS, "harmless silent": 0.921, "known": 1.0, "exact columns": 0.97},
     "Resort, keys declared by tests": {**_BARS, "harmless silent": 0.985, "known": 1.0, "exact columns": 0.98},

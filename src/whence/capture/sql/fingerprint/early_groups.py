@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block
+from whence.capture.sql.fingerprint.normal_forms.aggregates.aggregate_filters import shared_filter
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_unique
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
-from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import is_missing, rejects_missing
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import key_pair

@@ -8,6 +8,7 @@ from typing import Final
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
 from whence.capture.sql.fingerprint.keys import needed_keys, tells_zeros_apart
+from whence.capture.sql.fingerprint.normal_forms.aggregates.aggregate_filters import shared_filter, without_null_filters
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_filters import without_repeated_filters
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_rows import with_demanded_joins
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import (
@@ -24,7 +25,6 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.joined_totals import
 from whence.capture.sql.fingerprint.normal_forms.aggregates.nested_groups import without_inner_groups
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.simplified import simplified
-from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter, without_null_filters
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
@@ -292,8 +292,10 @@ class Rows:
         self.block = Block(self.block.sources, self.block.outer_joins, rest)
 
     def _lift_existence(self, keys: Sequence[Formula]) -> None:
-        """Take EXISTS for the keys alone out of WHERE, too."""
+        """Take EXISTS for the keys alone out of WHERE, too. A join looks for different rows as they are, with it."""
         flat = [*keys, *(value for values in self.lists.values() for value in values)]
+        if not any(value.has_aggregate for value in flat):
+            return
         block = replace(self.block, conditions=normalize_filter(self.store, self.block.conditions))
         self.block = semi_joins(self.store, block, flat, close_block)
         own = frozenset(self.block.instances())

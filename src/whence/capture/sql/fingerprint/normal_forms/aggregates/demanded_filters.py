@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block, rows_of
-from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import filter_of
+from whence.capture.sql.fingerprint.normal_forms.aggregates.aggregate_filters import filter_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import implies, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened, columns_of
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block
+from whence.capture.sql.fingerprint.normal_forms.aggregates.aggregate_filters import without_key_filter
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count, sum_of_some
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import FixedValues, is_unique
-from whence.capture.sql.fingerprint.normal_forms.aggregates.key_filters import without_key_filter
 from whence.capture.sql.fingerprint.normal_forms.aggregates.linear_sums import split_sum
 from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import change_aggregates
@@ -14,7 +14,6 @@ from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_o
 from whence.capture.sql.fingerprint.normal_forms.terms.types import has_one_spelling, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues
-from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.fingerprint.row_identity import Change
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -50,7 +49,7 @@ class _Simplified:
             case ("anyvalue", "this", Formula(op="of") as value) if self.keys:
                 part = self.value_of_group(value, frozenset(self.keys))
         if part.op != "aggregate":
-            return rebuild(self.store, part, self.change)
+            return change_aggregates(self.store, self.change)(part)
         lifted = without_key_filter(self.store, part, self.keys, self.own)
         if lifted is not part:
             return change_aggregates(self.store, self.change)(lifted)

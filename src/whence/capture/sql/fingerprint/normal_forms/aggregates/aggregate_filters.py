@@ -1,18 +1,26 @@
-"""A filter that all aggregates of one total share: it is a filter of the rows, since a total is one row anyway."""
+"""Filters of aggregates that the rows or the groups have anyway.
+
+One that all aggregates of a total share is a filter of its rows, since a total is one row. One on grouping keys holds
+for all rows of a group or for none.
+"""
 
 from collections.abc import Sequence
 from functools import reduce
 
-from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_filtered
+from whence.capture.sql.fingerprint.keys import reads_only
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count, make_filtered
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
+from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import conjuncts_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import not_null, null_sources
+from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.fingerprint.row_identity import Change
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _OF_VALUES = frozenset({"sum", "avg", "min", "max", "logicalor", "logicaland"})
+"""Aggregates that are NULL where no value is left."""
 
 
 def shared_filter(store: Formulas, values: Sequence[Formula]) -> tuple[list[Formula], Change]:
@@ -91,3 +99,29 @@ def _case_of(value: Formula) -> tuple[Formula, Formula] | None:
     """The condition and the value of a CASE with one branch that is NULL otherwise."""
     parts = formulas_of(value)
     return (parts[0], parts[1]) if value.op == "case" and len(parts) == 3 and parts[2].op == "null" else None
+
+
+def without_key_filter(
+    store: Formulas, aggregate: Formula, keys: Sequence[Formula], own: frozenset[Formula]
+) -> Formula:
+    """`CASE WHEN k > 0 THEN max(x) END` for `max(x) FILTER (WHERE k > 0)` in the groups of k; a count is 0 without it.
+
+    `own`: the sources of the rows.
+    """
+    match aggregate.args:
+        case ("count", Formula(op="case") as value):
+            is_count = True
+        case (str() as name, "this", Formula(op="case") as value) if name in _OF_VALUES:
+            is_count = False
+        case _:
+            return aggregate
+    parts, null = formulas_of(value), store.make("null")
+    conditions = conjuncts_of(parts[0]) if len(parts) == 3 and parts[2] is null else []
+    on_keys = [one for one in conditions if reads_only(one, frozenset(keys), own)]
+    rest = [one for one in conditions if one not in on_keys]
+    if not on_keys:
+        return aggregate
+    left = make_case(store, [(store.connect("and", rest), parts[1])], null) if rest else parts[1]
+    total = make_count(store, left) if is_count else store.make("aggregate", aggregate.args[0], "this", left)
+    default = store.make("number", "0") if is_count else null
+    return make_case(store, [(store.connect("and", on_keys), total)], default)
