@@ -155,6 +155,8 @@ def corpora(compare: Compare, part: slice = EVERY_EDIT) -> Mapping[str, Callable
         "Film, keys declared by tests": lambda: query_verdicts("film", compare, part, has_keys=True),
         "Harbour": lambda: query_verdicts("harbour", compare, part),
         "Harbour, keys declared by tests": lambda: query_verdicts("harbour", compare, part, has_keys=True),
+        "Tram": lambda: query_verdicts("tram", compare, part),
+        "Tram, keys declared by tests": lambda: query_verdicts("tram", compare, part, has_keys=True),
         "Reviews": lambda: review_verdicts(compare, part),
     }
 

@@ -18,6 +18,7 @@ from capture.sql.generated.companies import (
     market,
     resort,
     subscriptions,
+    tram,
 )
 
 WITH_ROWS = 24
@@ -58,6 +59,7 @@ ESTATES: Mapping[str, Estate] = {
     "resort": Estate(resort, 56, keys=resort.KEYS),
     "film": Estate(film, 56, keys=film.KEYS),
     "harbour": Estate(harbour, 56, keys=harbour.KEYS),
+    "tram": Estate(tram, 56, keys=tram.KEYS),
 }
 
 
