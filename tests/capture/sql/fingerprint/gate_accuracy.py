@@ -42,6 +42,8 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Film, keys declared by tests": {**_BARS, "harmless silent": 0.984, "known": 1.0, "exact columns": 0.965},
     "Harbour": {**_BARS, "harmless silent": 0.92, "known": 1.0, "exact columns": 0.92},
     "Harbour, keys declared by tests": {**_BARS, "harmless silent": 0.958, "known": 1.0, "exact columns": 0.93},
+    "Tram": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.92},
+    "Tram, keys declared by tests": {**_BARS, "harmless silent": 0.949, "known": 1.0, "exact columns": 0.93},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
     WHOLE: {**_BARS, "harmless silent": 0.914, "exact columns": 0.921},
 }
@@ -56,7 +58,8 @@ for what is known of complete rows. `Film` was scored once with all of these, un
 0.870 without; its loud edits were in view when the rules on defaults of conditions and joined texts were written.
 `Harbour` was scored once with the rules on months, products, self-joins and funnels, unseen: 0.921 with its keys
 declared, 0.883 without; its loud edits were in view when the rules on sums of sums and ends of parts of dates were
-written.
+written. `Tram` was scored once with these and those on last rows, totals and existence, unseen: 0.921 with its keys
+declared, 0.874 without; its loud edits were in view when aggregates in what a joined group is made of were mended.
 """
 NOT_SCORED_YET: frozenset[str] = frozenset()
 """Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""
