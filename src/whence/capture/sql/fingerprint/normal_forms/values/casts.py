@@ -18,6 +18,9 @@ _WITH_ZONE: Final = frozenset({"timestamptz", "timestamp with time zone"})
 _MOMENTS: Final = frozenset({"date", "timestamp", "timestamptz"})
 _SAME: Final = _MOMENTS - {"timestamptz"} | {"int", "integer", "bigint", "boolean"}
 """Types that have no parameters, and whose columns are of just this type."""
+_UNBOUNDED: Final = frozenset({"bigquery", "databricks", "duckdb", "postgres", "snowflake", "spark"})
+"""Dialects whose texts without a length take every text; a cast in Redshift cuts off what is after 256 bytes."""
+_JOINED: Final = frozenset({"coalesce", "concat", "dpipe"})
 _WRITTEN_UNITS: Final = {"%Y-%m-%d": "day", "%Y-%m-01": "month", "%Y-01-01": "year"}
 """Formats of first days, which a cast reads again."""
 
@@ -26,6 +29,8 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
     """CAST or TRY_CAST of a value to a type."""
     name = str(kind.args[0])
     if type_of(value) == type_named(name) and name in _SAME and value.op != "string":
+        return value
+    if name == "text" and store.dialect in _UNBOUNDED and value.op in _JOINED and _is_text(value):
         return value
     if name == "boolean" and is_condition(value):
         return value
@@ -64,6 +69,16 @@ def _without_cut(store: Formulas, value: Formula) -> Formula:
     unit, inside = str(value.args[0]), formulas_of(value)[0]
     whole = without_cut(unit, inside)
     return value if whole is inside else store.make("date_trunc", unit, value.args[1], whole)
+
+
+def _is_text(value: Formula) -> bool:
+    """Whether a value is a text by what it is made of, whatever the columns are: lists are joined like texts."""
+    match value.op:
+        case "string":
+            return True
+        case "cast" | "trycast":
+            return formulas_of(value)[1].args == ("text",)
+    return value.op in _JOINED and all(map(_is_text, formulas_of(value)))
 
 
 def _narrowed(store: Formulas, operation: str, value: Formula, kind: Formula) -> Formula:
