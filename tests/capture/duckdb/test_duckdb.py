@@ -212,6 +212,8 @@ WIDE_QUERIES = {
     f"SELECT customer, {WIDE.upper()} FROM 'orders.csv' GROUP BY customer": set(),
     f"SELECT Customer, {WIDE} FROM 'orders.csv' GROUP BY customer": {"BIGINT", "DOUBLE"},
     f"SELECT customer, count(*), {WIDE} FROM 'orders.csv' GROUP BY customer": {"BIGINT", "DOUBLE"},
+    f"SELECT COLUMNS('customer|id') AS c, {WIDE} FROM 'orders.csv' GROUP BY ALL": {"BIGINT", "DOUBLE"},
+    f"SELECT unnest({{'p': 1}}) AS c, {WIDE.replace('sum', '')} FROM 'orders.csv'": {"INTEGER", "DOUBLE"},
     f"SELECT *, 1 AS customer FROM (SELECT {WIDE} FROM 'orders.csv')": {"INTEGER", "DOUBLE"},
     f"SELECT amount AS customer, {WIDE} FROM 'orders.csv' GROUP BY ALL UNION SELECT 1, {WIDE} FROM 'orders.csv'": {
         "DOUBLE"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,8 @@ _SYSTEM = ("duckdb_", "pragma_")
 _INNER = (dict, list)
 _SUBQUERY = '"SUBQUERY"'
 """The class of an expression that has sources."""
+_SEVERAL = re.compile('"STAR"|"unnest"', re.IGNORECASE)
+"""Expressions that may be several columns."""
 
 Span = tuple[int, int]
 """A position and a length in a text, in bytes."""
@@ -34,11 +37,14 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class SyntaxTree:
-    """A query's tree; `error` is why DuckDB gives none. `has_subqueries`: an expression may have sources."""
+    """A query's tree; `error` is why DuckDB gives none. `has_subqueries`: an expression may have sources;
+    `has_several`: one may be several columns.
+    """
 
     statements: tuple[Any, ...]
     error: str = ""
     has_subqueries: bool = True
+    has_several: bool = True
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,8 @@ def read_tree(document: str) -> SyntaxTree:
     """The tree in the JSON that DuckDB gives of a query."""
     answer = json.loads(document)
     error = str(answer["error_message"]) if answer.get("error") else ""
-    return SyntaxTree(tuple(answer.get("statements", ())), error, _SUBQUERY in document)
+    several = _SEVERAL.search(document) is not None
+    return SyntaxTree(tuple(answer.get("statements", ())), error, _SUBQUERY in document, several)
 
 
 def read_sources(tree: SyntaxTree, parameters: Mapping[str, Any]) -> list[Source]:
@@ -89,8 +96,10 @@ def read_names(tree: SyntaxTree, known: Collection[str]) -> tuple[str, ...]:
     """The names of the columns of one SELECT's result; empty if its text does not say all of them.
 
     A column without an alias has the name that its source gave it: in a text, upper and lower case may differ from it.
-    `known` are the names in the sources.
+    `known` are the names in the sources. COLUMNS and UNNEST are several columns, whatever their alias is.
     """
+    if tree.has_several:
+        return ()
     selects = [node for node, _ in _walk(tree) if "select_list" in node]
     items = selects[0]["select_list"] if len(selects) == 1 and tree.statements[0]["node"] is selects[0] else ()
     names = [str(one.get("alias") or _name_in(one, known)) for one in items]

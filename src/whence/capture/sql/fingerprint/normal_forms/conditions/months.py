@@ -136,7 +136,7 @@ def _of_numbers(store: Formulas, operation: str, left: Formula, right: Formula) 
 
 
 class _Numbered(NamedTuple):
-    """A number of a month: so many per year, and what is added."""
+    """A month as one number, `per_year * year + month + later`, of the month that a moment is in."""
 
     moment: Formula
     per_year: int
