@@ -55,11 +55,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Load
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Test each log with the store that it is deployed with; with `--long`, with both. The workers begin with the long
-    files.
+    """Test each log with the store that it is deployed with; with `--long`, with both, and what is marked so. The
+    workers begin with the long files.
     """
     if not config.getoption("long"):
-        items[:] = [one for one in items if _is_deployed(one)]
+        items[:] = [one for one in items if _is_deployed(one) and not one.get_closest_marker("long")]
     if hasattr(config, "workerinput"):
         from services.scheduling import put_long_first
 

@@ -17,7 +17,7 @@ from whence.api.settings import Settings
 from whence.model.access import Action
 from whence.store.connection.engine import sqlite_url
 
-EXAMPLES, EXAMPLES_LONG = 2, 4
+EXAMPLES, EXAMPLES_LONG = 1, 4
 """Of each operation, ordinarily and with `--long`; four requests for each."""
 NO_PART = {"/", "/docs", "/metrics", "/openapi.json", "/redoc", "/ui", "/ui/"}
 """Pages and files, and what Prometheus reads."""

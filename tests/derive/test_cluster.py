@@ -99,6 +99,7 @@ def test_an_executor_killed_within_a_micro_batch_changes_nothing(
     assert_state_is_the_oracles(engine, records_of(log))
 
 
+@pytest.mark.long
 def test_a_rebuild_on_the_cluster_is_the_oracles(cluster: SparkCluster, engine: Engine, tmp_path: Path) -> None:
     log = open_log(url := str(tmp_path / "log"))
     fill(log, bodies())

@@ -11,7 +11,7 @@ from capture.sql.golden_cases import Case, Claim, claims_of, golden_cases
 from capture.sql.oracles.perturbation import BOOLEAN, LIST, TEXT, Estate, Influence, table_of, unclaimed, unshown
 from whence.capture.sql import Catalog, read_script
 
-QUERIES, QUERIES_LONG, BATCH = 40, 400, 20
+QUERIES, QUERIES_LONG, BATCH = 20, 400, 20
 """Generated queries, ordinarily and with `--long`, and how many of them a test takes."""
 SHOWN = 0.5
 """The least share of the DIRECT claims of a batch that a change shows: a reader that claims everything is below it."""

@@ -21,9 +21,9 @@ from whence.store.connection.engine import reading, writing
 from whence.store.ingest.change_log import OWNER, close_change_version, note_changes, read_change_version
 from whence.store.snapshots.graph import StoreGraph
 
-WORLDS, WORLDS_LONG = 40, 400
+WORLDS, WORLDS_LONG = 20, 400
 """Random worlds, ordinarily and with `--long`."""
-STORED, STORED_LONG = 8, 20
+STORED, STORED_LONG = 4, 20
 """The same, on each store."""
 SECRET = b"of this installation"
 

@@ -55,7 +55,7 @@ from whence.store.schema.tables import facet, facet_body, schema_body, schema_ve
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
-WORLDS, WORLDS_LONG = 30, 120
+WORLDS, WORLDS_LONG = 15, 120
 """Random worlds, ordinarily and with `--long`."""
 SECRET = b"of this installation"
 BEFORE = 5
