@@ -43,7 +43,7 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Harbour": {**_BARS, "harmless silent": 0.92, "known": 1.0, "exact columns": 0.92},
     "Harbour, keys declared by tests": {**_BARS, "harmless silent": 0.958, "known": 1.0, "exact columns": 0.93},
     "Tram": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.92},
-    "Tram, keys declared by tests": {**_BARS, "harmless silent": 0.953, "known": 1.0, "exact columns": 0.93},
+    "Tram, keys declared by tests": {**_BARS, "harmless silent": 0.974, "known": 1.0, "exact columns": 0.93},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
     WHOLE: {**_BARS, "harmless silent": 0.914, "exact columns": 0.921},
 }

@@ -4,7 +4,7 @@ A block is open while other queries may still become part of it: a subquery with
 same as its sources and conditions in the query around it. `close_block` turns it into one formula for its rows.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, Block, OuterJoin, rows_of
@@ -19,7 +19,7 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.window_filters impor
 from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import number_rows
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_numbering, normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
-from whence.capture.sql.fingerprint.normal_forms.conditions.sides import without_shift
+from whence.capture.sql.fingerprint.normal_forms.conditions.matched_columns import matched_column
 from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter, decide_values
 from whence.capture.sql.fingerprint.normal_forms.joins.equal_columns import read_one_of_equal, with_outer_columns
 from whence.capture.sql.fingerprint.normal_forms.joins.lookups import look_up
@@ -299,22 +299,12 @@ def _keeps_rows(join: OuterJoin) -> bool:
 
 def _sets_all(join: OuterJoin, instance: Formula, columns: Sequence[Formula]) -> bool:
     store = instance.store
-    keys = ({store.make("of", instance, key), store.push(key, instance)} for key in columns)
-    return all(any(_sets(on, key, instance) for on in join.on) for key in keys)
+    matched = {matched_column(on, instance) for on in join.on}
+    return all({store.make("of", instance, key), store.push(key, instance)} & matched for key in columns)
 
 
 def _is_single(block: Block) -> bool:
     return block.is_plain
-
-
-def _sets(condition: Formula, key: Collection[Formula], instance: Formula) -> bool:
-    """Whether a condition equates a key with something outside of its own source. `key`: in all of its spellings."""
-    if condition.op != "eq":
-        return False
-    for value, other in (formulas_of(condition), reversed(formulas_of(condition))):
-        if without_shift(value) in key and not mentions(other, instance):
-            return True
-    return False
 
 
 def _label_sources(store: Formulas, block: Block, values: Sequence[Formula]) -> dict[Formula, Formula]:

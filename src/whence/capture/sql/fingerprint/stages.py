@@ -45,6 +45,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
     without_groups,
     without_joined_groups,
 )
+from whence.capture.sql.fingerprint.normal_forms.sources.scalars import join_rows_of_keys
 from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues, known_values
 from whence.capture.sql.fingerprint.row_identity import change_everywhere, first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
@@ -123,6 +124,8 @@ class Rows:
         It decides on aggregates, which keep the rows with all joins. Window functions are computed after grouping.
         `is_plain`: each row is in one group.
         """
+        if is_plain:
+            keys = self._join_rows_of_keys(keys)
         if is_plain and "keys" not in self.lists:
             self._merge_groups([])
             self._write_flags(has_rows=False)
@@ -153,6 +156,12 @@ class Rows:
         self.block.conditions += self.lists.pop("lifted", ())
         moved = dict(zip(keys, self.lists.pop("places", []), strict=False))
         self.block.conditions += map(change_everywhere(self.store, lambda part: moved.get(part, part)), existence)
+
+    def _join_rows_of_keys(self, keys: Sequence[Formula]) -> list[Formula]:
+        """Before joins decide on groups: subqueries for the row of a key are joins, too. Returns the keys."""
+        flat = [*keys, *(value for values in self.lists.values() for value in values)]
+        self.block, found = join_rows_of_keys(self.store, self.block, flat)
+        return self._take_values(len(keys), found)
 
     def _merge_groups(self, keys: list[Formula]) -> list[Formula]:
         """Groups of groups as groups of their rows, where aggregates allow it. Returns the keys over these."""
@@ -376,6 +385,7 @@ class Rows:
 
     def wrap(self, make_rows: Wrap, windows: bool = False) -> None:
         """Complete the rows so far, and read them as one source."""
+        self._join_rows_of_keys([])
         flat = [value for values in self.lists.values() for value in values]
         inside, closed = close_block(self.store, self.block, flat, in_values=False)
         rest = iter(closed)

@@ -22,7 +22,7 @@ def normalize_filter(store: Formulas, conditions: Sequence[Formula]) -> list[For
     """The conjuncts of a filter in their normal form."""
     true, false = (store.make("boolean", text) for text in ("true", "false"))
     conjuncts = (part for one in conditions for part in conjuncts_of(as_filter(store, one)))
-    found = [_first_row(store, one) for one in dict.fromkeys(conjuncts) if one is not true]
+    found = [one for part in dict.fromkeys(conjuncts) if (one := _first_row(store, part)) is not true]
     if false in found:
         return [false]
     found = with_whole_months(store, found, partial(compare, store))

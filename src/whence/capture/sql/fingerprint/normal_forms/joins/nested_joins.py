@@ -29,8 +29,9 @@ def open_nested_joins(store: Formulas, block: Block, values: Sequence[Formula]) 
     rest = list(values)
     for instance in (*block.sources, *_left_joined(block)):
         rows = rows_of(instance)
-        is_limited = rows.op == "limit"  # its rows are chosen with all columns
-        if is_limited or rows.is_open or rows.is_volatile or len([*block.instances()]) > MOST_SOURCES:
+        # Rows are chosen with all columns of a limit, and a group has none of the columns that it joins by.
+        is_complete = rows.op in ("limit", "group")
+        if is_complete or rows.is_open or rows.is_volatile or len([*block.instances()]) > MOST_SOURCES:
             continue
         try:
             block, rest = _Nested(store, block, instance).open(rest)

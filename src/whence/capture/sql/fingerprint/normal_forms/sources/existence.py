@@ -22,10 +22,10 @@ from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
 )
 from whence.capture.sql.fingerprint.normal_forms.sources.value_lists import listed
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_tested
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, not_null, null_tested
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.fingerprint.normal_forms.values.known import KnownValues
-from whence.capture.sql.fingerprint.row_identity import change_everywhere
+from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _MOST_REPEATED: Final = 3
@@ -40,7 +40,42 @@ def exists_in(store: Formulas, block: Block, close: CloseBlock) -> Formula:
     block = _with_keys(store, _without_limits(store, block), close)
     block, _ = without_groups(store, block, [])
     block, _ = open_sources(store, without_semi_joins(store, block), [], MOST_SOURCES)
+    block = _without_own_rows(store, block)
+    if not block.sources and block.conditions:
+        return store.connect("and", block.conditions)
     return listed(store, block) or store.make("exists", close(store, block, [])[0])
+
+
+def _without_own_rows(store: Formulas, block: Block) -> Block:
+    """EXISTS without the row that it is asked of, which it finds by its whole key."""
+    for source in block.sources:
+        rows = rows_of(source)
+        keys = () if rows.is_open or rows.is_volatile else unique_keys(rows)
+        outer = {one for on in block.conditions for one in instances_of(on)}.difference(block.instances())
+        for key, own in product(keys, outer):
+            equal = [store.make("eq", *(store.push(column, one) for one in (source, own))) for column in key.columns]
+            if rows_of(own) is rows and equal and {*equal} <= {*block.conditions}:
+                found = _replaced(store, block, source, own)
+                return _without_own_rows(store, found) if _is_decided(found) else block
+    return block
+
+
+def _replaced(store: Formulas, block: Block, source: Formula, own: Formula) -> Block:
+    """The block with another row in the place of one of its sources."""
+    rest = replace(block, sources=[one for one in block.sources if one is not source])
+    found = change_block(rest, change_everywhere(store, lambda part: own if part is source else part))
+    return replace(found, conditions=normalize_filter(store, [*map(_with_itself, found.conditions)]))
+
+
+def _with_itself(condition: Formula) -> Formula:
+    """A comparison of a value with itself is true unless the value is NULL."""
+    sides = formulas_of(condition) if condition.op == "eq" else []
+    return condition.store.make("not", is_null(sides[0])) if len(sides) == 2 and sides[0] is sides[1] else condition
+
+
+def _is_decided(block: Block) -> bool:
+    """Whether the block has sources, or all that its conditions say is true or false, as EXISTS is."""
+    return bool(block.sources) or all(one.op == "exists" or not_null(one) is not None for one in block.conditions)
 
 
 def _with_keys(store: Formulas, block: Block, close: CloseBlock) -> Block:

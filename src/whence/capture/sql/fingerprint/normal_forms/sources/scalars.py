@@ -6,7 +6,7 @@ from dataclasses import replace
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of
-from whence.capture.sql.fingerprint.normal_forms.conditions.sides import without_shift
+from whence.capture.sql.fingerprint.normal_forms.conditions.matched_columns import matched_column
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import key_pair
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
@@ -16,6 +16,7 @@ EMPTY_TOTALS = frozenset({"count", "sum", "avg", "min", "max", "logicalor", "log
 """Aggregates of which it is known what they are without rows: 0 for `count`, NULL for the others."""
 
 
+Change = Callable[[Formula], Formula]
 CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]
 
 
@@ -24,6 +25,34 @@ def join_scalars(
 ) -> tuple[Block, list[Formula]]:
     """The same rows and values, with total subqueries as outer joins. `in_values`: those in values too."""
     joins: list[OuterJoin] = []
+    visit = _change_scalars(store, lambda scalar: _join_scalar(store, scalar, joins, close))
+    conditions = [visit(one) for one in block.conditions]
+    rest = [visit(one) for one in values] if in_values else list(values)
+    if joins:
+        block = replace(block, outer_joins=[*block.outer_joins, *joins], conditions=conditions)
+    return block, rest
+
+
+def join_rows_of_keys(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
+    """The same rows and values, with subqueries in values that find one row by a whole key as outer joins.
+
+    Such a join repeats no row, so groups and windows may read it as well.
+    """
+    joins: list[OuterJoin] = []
+
+    def join_row(scalar: Formula) -> Formula:
+        found = _row_of_key(store, *scalar.parts) if len(scalar.parts) == 2 else None
+        if found is None:
+            return scalar
+        joins.append(found[0])
+        return found[1]
+
+    rest = [*map(_change_scalars(store, join_row), values)]
+    return replace(block, outer_joins=[*block.outer_joins, *joins]) if joins else block, rest
+
+
+def _change_scalars(store: Formulas, change: Change) -> Change:
+    """Change the subqueries in a value that are not inside of others."""
     memo: dict[Formula, Formula] = {}
 
     def visit(part: Formula) -> Formula:
@@ -31,15 +60,10 @@ def join_scalars(
             return part
         found = memo.get(part)
         if found is None:
-            found = _join_scalar(store, part, joins, close) if part.op == "scalar" else store.rebuild(part, visit)
-            memo[part] = found
+            found = memo[part] = change(part) if part.op == "scalar" else store.rebuild(part, visit)
         return found
 
-    conditions = [visit(one) for one in block.conditions]
-    rest = [visit(one) for one in values] if in_values else list(values)
-    if joins:
-        block = replace(block, outer_joins=[*block.outer_joins, *joins], conditions=conditions)
-    return block, rest
+    return visit
 
 
 def _join_scalar(store: Formulas, scalar: Formula, joins: list[OuterJoin], close: CloseBlock) -> Formula:
@@ -75,20 +99,13 @@ def _row_of_key(store: Formulas, rows: Formula, value: Formula) -> tuple[OuterJo
     if len(opened.block.sources) != 1 or found.has_aggregate or found.has_window:
         return None
     (only,) = opened.block.sources
-    outside = [_outer_side(one, only) for one in opened.block.conditions]
+    if any(one.has_aggregate or one.has_window for one in opened.block.conditions):
+        return None
+    outside = [matched_column(one, only) for one in opened.block.conditions]
     keys = (tuple(store.push(column, only) for column in key.columns) for key in unique_keys(rows_of(only)))
     if rows_of(only).is_open or not any(all(column in outside for column in columns) for columns in keys):
         return None
     return OuterJoin("left", Block([only]), opened.block.conditions), found
-
-
-def _outer_side(condition: Formula, instance: Formula) -> Formula | None:
-    """The column of a source that an equality gives a value of another one, or a literal."""
-    sides = [*condition.parts] if condition.op == "eq" else []
-    for column, other in (sides, sides[::-1]) if len(sides) == 2 else ():
-        if instances_of(column) == {instance} and instance not in instances_of(other):
-            return without_shift(column)
-    return None
 
 
 def _is_plain_total(value: Formula) -> bool:

@@ -73,6 +73,8 @@ class KnownValues:
             case "concatws":
                 values = next((one.parts for one in parts if one.op == "list"), ())
                 return (with_separator(store, values, self.is_known) if values else None) or part
+            case "block" if part is not before:
+                return self._without_true(part)
             case "window":
                 return known_window(store, part, self.is_known)
             case "and" | "or" if part is not before:
@@ -83,6 +85,13 @@ class KnownValues:
             part = part if part is before else compare(store, part.op, *parts)
             return self._decided(part)
         return part
+
+    def _without_true(self, rows: Formula) -> Formula:
+        """The rows of a subquery without conditions that say nothing."""
+        sources, conditions, joins = formulas_of(rows)
+        true = self.store.make("boolean", "true")
+        rest = self.store.make("set", *(one for one in formulas_of(conditions) if one is not true))
+        return self.store.make("block", sources, rest, joins)
 
     def numbered(self, value: Formula) -> Formula:
         """A whole value or condition, with the number of the row for a test of LAG for NULL."""
