@@ -49,7 +49,7 @@ nightly-spark-connect: .venv/ready-dev ## Capture 65 statements over Spark Conne
 	@PYTHONPATH=tests $(BIN)/python -m nightly.spark_battery.connect_score $(ARGS)
 
 nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark, ibis, MLflow, Kafka, Great Expectations and Soda too, and write docs/reference/captures.md (ten minutes; ARGS="--only polars" for the line of one)
-	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py tests/nightly/quality/hooks.py tests/nightly/frames/ibis_expressions.py
+	@$(BIN)/python -m pytest -n 3 --long tests/capture/conformance tests/nightly/rendezvous.py tests/nightly/quality/hooks.py tests/nightly/frames/ibis_expressions.py
 	@PYTHONPATH=tests:. $(BIN)/python -m nightly.conformance $(ARGS)
 
 nightly-interventions: .venv/ready-dev ## Change one input column after the other under 2,200 random pipelines of pandas, polars and PySpark: what moves must be in the lineage (half an hour; ARGS="-k polars" for one)
