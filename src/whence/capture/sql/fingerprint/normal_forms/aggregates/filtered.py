@@ -78,8 +78,14 @@ def sum_of_some(store: Formulas, value: Formula, is_known: Callable[[Formula], b
         return None
     if parts[1] is store.make("number", "1") and store.dialect == "duckdb":
         return store.make("cast", count_where(store, parts[0]), store.make("type", "int128"))
-    some = make_case(store, [(parts[0], parts[1])], store.make("null"))
+    some = make_case(store, [(parts[0], _without_zero(parts[1]))], store.make("null"))
     return make_coalesce(store, [store.make("aggregate", "sum", "this", some), parts[2]])
+
+
+def _without_zero(value: Formula) -> Formula:
+    """A value that is summed beside a default of zero, which it need not have itself."""
+    parts = formulas_of(value) if value.op == "coalesce" else []
+    return parts[0] if len(parts) == len(("value", "default")) and integer_of(parts[1]) == 0 else value
 
 
 def count_of_sum(store: Formulas, values: Sequence[Formula]) -> Formula | None:

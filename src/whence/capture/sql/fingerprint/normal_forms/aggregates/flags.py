@@ -20,7 +20,7 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARI
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, is_total, not_null
 from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import count_others
-from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
+from whence.capture.sql.fingerprint.normal_forms.values.cases import is_numbered_truth, make_case
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -76,6 +76,10 @@ class Flags:
                 return negate(self.store, self._any(negate(self.store, condition)))
             case ("max" | "min" as name, "this", Formula(op="case") as value):
                 return self._extreme(name, value) or aggregate
+            case ("max" | "min" as name, "this", Formula(op="cast", args=(Formula() as truth, Formula() as kind))) if (
+                is_numbered_truth(truth, kind)
+            ):
+                return self._extreme_truth(name, truth)
             case ("avg", "this", Formula() as value):
                 return self._average(value) or aggregate
         return aggregate
@@ -103,6 +107,12 @@ class Flags:
             return make_case(self.store, [(self._some(condition), one)], other)
         opposite = connect(self.store, "or", [negate(self.store, condition), is_null(condition)])
         return make_case(self.store, [(self._some(opposite), other)], one)
+
+    def _extreme_truth(self, name: str, truth: Formula) -> Formula:
+        """The greatest or the least of the numbers 1 and 0 that a cast makes of a condition."""
+        one, zero = (self.store.make("number", text) for text in ("1", "0"))
+        branches = [(self._some(truth), one), (self._some(negate(self.store, truth)), zero)]
+        return make_case(self.store, branches if name == "max" else branches[::-1], self.store.make("null"))
 
     def _average(self, value: Formula) -> Formula | None:
         """The share of the rows for which a condition is true. DuckDB alone divides as floating-point numbers."""

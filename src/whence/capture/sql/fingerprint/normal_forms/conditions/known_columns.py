@@ -48,6 +48,8 @@ class KnownColumns:
         match rows.op:
             case name if name in _INSIDE:
                 return self.is_known(parts[0], column)
+            case "series":
+                return True
             case "group":
                 return self._is_known_of_group(parts, column)
             case "union_all" if column.op == "union_column":

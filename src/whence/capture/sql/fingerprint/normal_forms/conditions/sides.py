@@ -1,5 +1,6 @@
 """Comparisons whose sides are written in several ways: literals on one side, differences, texts without case."""
 
+from datetime import timedelta
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.differences import (
@@ -9,9 +10,15 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.differences import (
     seconds_of,
     without_difference,
 )
-from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
+from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, is_day, make_date
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of, is_literal
-from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, is_exact_type, is_whole_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import (
+    EXACT_TEXTS,
+    is_exact_type,
+    is_whole_type,
+    is_wider_whole,
+    type_of,
+)
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _TWO_CASES: Final = frozenset("iks")
@@ -20,12 +27,21 @@ _TWO_CASES: Final = frozenset("iks")
 
 def normal_sides(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
     """A comparison `eq`, `neq`, `lt` or `lte` in the normal form of its sides."""
+    left, right = _without_width(left, right), _without_width(right, left)
     operation, left, right = _shifted_literal(store, operation, left, right) or (operation, left, right)
     operation, left, right = _without_sign(store, *without_difference(store, operation, left, right))
     for shift in (_shifted_numbers, _shifted_times, _shifted_months):
         if (found := shift(store, operation, left, right)) is not None:
             return found
     return _of_texts(store, operation, left, right)
+
+
+def _without_width(value: Formula, other: Formula) -> Formula:
+    """A whole number without a cast to a wider type, beside a whole literal; so a literal beside exact numbers."""
+    inside = value.parts[0] if value.op == "cast" else value
+    if integer_of(inside) is not None and is_exact_type(type_of(value)) and is_exact_type(type_of(other)):
+        return inside
+    return inside if integer_of(other) is not None and is_wider_whole(type_of(value), type_of(inside)) else value
 
 
 def _without_sign(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
@@ -58,14 +74,24 @@ def _shifted_numbers(store: Formulas, operation: str, left: Formula, right: Form
 
 
 def _shifted_literal(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides | None:
-    """`a < 2` for `a + 1 < 3`, of numbers without rounding."""
+    """`a < 2` for `a + 1 < 3`, of numbers without rounding or of days."""
     for value, other in ((left, right), (right, left)):
         first, moved = _split_number(store, value)
-        bound = integer_of(other)
-        if moved and bound is not None and is_exact_type(type_of(first)) and not is_literal(first):
-            shifted = store.make("number", str(bound - moved))
+        shifted = _shifted(store, type_of(value), other, -moved) if moved and not is_literal(first) else None
+        if shifted is not None and has_no_rounding(first):
             return (operation, first, shifted) if value is left else (operation, shifted, first)
     return None
+
+
+def _shifted(store: Formulas, kind: str, literal: Formula, number: int) -> Formula | None:
+    """A literal number or day so many later."""
+    if (bound := integer_of(literal)) is not None and is_exact_type(kind):
+        return store.make("number", str(bound + number))
+    day = date_of(literal) if kind == "date" else None
+    try:
+        return None if day is None else make_date(store, day + timedelta(days=number))
+    except OverflowError:
+        return None
 
 
 def _is_days(value: Formula) -> bool:
@@ -175,6 +201,8 @@ def _of_texts(store: Formulas, operation: str, left: Formula, right: Formula) ->
             if test in (("lte", 1, True), ("eq", 0, True), ("eq", 0, False)):
                 named = "eq" if operation == "eq" else "neq"
                 return _of_texts(store, named, store.make("string", ""), parts[0])
+        if operation in ("eq", "neq") and (blank := _without_case(store, value, other)) is not None:
+            return operation, other, blank
         if operation not in ("eq", "neq") or value.op not in ("lower", "upper") or len(parts) != 1:
             continue
         text = str(other.args[0]) if other.op == "string" else None
@@ -183,3 +211,13 @@ def _of_texts(store: Formulas, operation: str, left: Formula, right: Formula) ->
         if value.op == "upper" and text and text.isascii() and text.isupper() and not _TWO_CASES & set(text.lower()):
             return operation, store.make("string", text.lower()), store.make("lower", "this", parts[0])
     return operation, left, right
+
+
+def _without_case(store: Formulas, value: Formula, other: Formula) -> Formula | None:
+    """The trimmed text whose small or capital letters are compared with the empty text."""
+    match value.args:
+        case (str() as position, Formula(op="lower" | "upper", args=("this", Formula() as inside))) if (
+            value.op == "trim" and other is store.make("string", "")
+        ):
+            return store.make("trim", position, inside)
+    return None

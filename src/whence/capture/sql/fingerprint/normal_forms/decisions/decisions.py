@@ -5,6 +5,14 @@ from collections.abc import Iterator, Sequence
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, is_condition
 from whence.capture.sql.fingerprint.normal_forms.decisions.boundaries import with_boundaries
+from whence.capture.sql.fingerprint.normal_forms.decisions.calls import (
+    CALLED,
+    COMPUTED,
+    has_one_type,
+    is_chosen,
+    is_extreme_of_ordered,
+    values_of,
+)
 from whence.capture.sql.fingerprint.normal_forms.decisions.covers import Covers
 from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import (
     MISSING,
@@ -14,11 +22,7 @@ from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import (
     results_of,
 )
 from whence.capture.sql.fingerprint.normal_forms.decisions.joined_rows import with_rows
-from whence.capture.sql.fingerprint.normal_forms.decisions.situations import (
-    COMPUTED,
-    Situations,
-    is_extreme_of_ordered,
-)
+from whence.capture.sql.fingerprint.normal_forms.decisions.situations import Situations
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null_with, not_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_boolean, is_exact_type, type_of
@@ -28,9 +32,8 @@ from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 _LONGEST = 60
 """A formula with more parts than this is left as it is."""
 _COMPOSED = frozenset({"case", "coalesce", "or", "nullsafeneq"})
-_TEXTS = frozenset({"lower", "upper", "trim"})
 _TRUTHS = COMPARISONS | {"and", "or"}
-_DECIDED = frozenset({"case", "coalesce", "least", "greatest", *_TEXTS, *COMPUTED, *_TRUTHS})
+_DECIDED = frozenset({"case", "coalesce", "least", "greatest", *CALLED, *COMPUTED, *_TRUTHS})
 _MOST_RESULTS = 8
 """A number that is computed in more ways is left as it is."""
 _TESTS = COMPARISONS | {"and", "or", "not", "is", "nullsafeeq", "nullsafeneq"}
@@ -122,7 +125,7 @@ class _Decisions:
 
 def _is_truth(formula: Formula) -> bool:
     """Whether a value is true, false or NULL, and made of conditions and columns of that type."""
-    values = [one for one in _values_of(formula) if one.op != "null"]
+    values = [one for one in values_of(formula) if one.op != "null"]
     return bool(values) and all(is_condition(one) or is_boolean(one) for one in values)
 
 
@@ -138,6 +141,8 @@ def _is_worth(formula: Formula) -> bool:
         return any(part.op in ("case", "coalesce", "least", "greatest", "abs") for part in parts)
     if formula.op in ("and", "or"):
         return any(part.op == "is" or not_null(part) is not None or _is_composed(part) for part in parts)
+    if formula.op in CALLED:
+        return is_chosen(formula)
     return formula.op in ("case", "coalesce") or any(map(_is_composed, parts))
 
 
@@ -149,12 +154,12 @@ def _is_composed(condition: Formula) -> bool:
     """Whether a condition is made of several tests, or of values that are decided."""
     if condition.op in _COMPOSED:
         return True
-    return condition.op in (*_TESTS, *COMPUTED, *_TEXTS) and any(map(_is_composed, formulas_of(condition)))
+    return condition.op in (*_TESTS, *COMPUTED, *CALLED) and any(map(_is_composed, formulas_of(condition)))
 
 
 def _tested_values(condition: Formula) -> set[Formula]:
     """The values that a condition asks for."""
-    if condition.op in _TESTS or condition.op in ("case", "coalesce", "bag", *COMPUTED, *_TEXTS):
+    if condition.op in _TESTS or condition.op in ("case", "coalesce", "bag", *COMPUTED, *CALLED):
         return {one for part in formulas_of(condition) for one in _tested_values(part)}
     return set() if condition.op in ("number", "string", "null", "boolean", "cast") else {condition}
 
@@ -223,8 +228,11 @@ def _of_missing(diagram: Diagram) -> Formula:
 
 def _has_same_type(before: Formula, results: Sequence[Formula]) -> bool:
     """Whether no value is gone that decided on the type of all."""
-    gone = [one for one in _values_of(before) if one not in results and one.op != "null"]
-    kinds = {_kind_of(one) for one in results if one.op != "null"}
+    found = [one for one in results if one.op != "null"]
+    if before.op in CALLED or (before.op in COMPUTED and len(found) == 1 and has_one_type(before)):
+        return True
+    gone = [one for one in values_of(before) if one not in results and one.op != "null"]
+    kinds = {_kind_of(one) for one in found}
     if before.store.dialect == "duckdb" and before.op in COMPUTED and is_exact_type(type_of(before)):
         return all(map(is_exact_type, kinds))  # DuckDB divides whole numbers as it does decimals
     return all(_kind_of(one) and kinds == {_kind_of(one)} for one in gone)
@@ -234,18 +242,3 @@ def _kind_of(value: Formula) -> str:
     """The type of a value. How many digits a decimal has is compared beside formulas."""
     found = type_of(value)
     return "decimal" if found.startswith("decimal") else found
-
-
-def _values_of(value: Formula) -> Iterator[Formula]:
-    parts = formulas_of(value)
-    if value.op == "case":
-        for part in (*parts[1:-1:2], parts[-1]):
-            yield from _values_of(part)
-    elif value.op == "coalesce":
-        for part in parts:
-            yield from _values_of(part)
-    elif is_extreme_of_ordered(value):
-        for part in parts[0].parts:
-            yield from _values_of(part)
-    else:
-        yield value

@@ -1,6 +1,5 @@
 """Formulas as diagrams: in which situations a condition holds, and which value a CASE or a default gives."""
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
@@ -10,7 +9,14 @@ from typing import Any, Final
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import counts_each_row
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import number_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS
+from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare
+from whence.capture.sql.fingerprint.normal_forms.decisions.calls import (
+    CALLED,
+    COMPUTED,
+    is_chosen,
+    is_extreme_of_ordered,
+)
 from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import MISSING, Cut, Diagram, Diagrams, Key
 from whence.capture.sql.fingerprint.normal_forms.terms.days import TIME, date_of, is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
@@ -18,7 +24,6 @@ from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_nul
 from whence.capture.sql.fingerprint.normal_forms.terms.signs import minus
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, rows_behind, type_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import is_count, is_whole, limits_of
-from whence.capture.sql.fingerprint.normal_forms.values.cases import are_ordered
 from whence.capture.sql.fingerprint.normal_forms.values.rebuilding import rebuild
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -26,9 +31,6 @@ NUMBER, DAY, TIMES, TEXT, ORDER, HOLDS = "number", "day", "time", "text", "order
 ZERO, ONE = Decimal(0), Decimal(1)
 _EXACT_TEXTS: Final = frozenset({"duckdb", "spark", "databricks", "postgres", "snowflake", "bigquery", "redshift"})
 """Dialects in which two different texts without blanks at their end are never equal."""
-_LIFTED: Final = frozenset({"lower", "upper", "trim"})
-COMPUTED: Final = frozenset({"add", "neg", "mul", "div", "datediff"})
-"""Operations on numbers or days that are NULL if one of them is."""
 _ARITHMETIC: Final = frozenset({"add", "neg"})
 _COMPUTED: Final[dict[str, Callable[[Any, Any], bool]]] = {"eq": eq, "neq": ne, "lt": lt, "lte": le}
 _SURE_QUOTIENTS: Final = frozenset({"duckdb", "postgres"})
@@ -36,7 +38,6 @@ _SURE_QUOTIENTS: Final = frozenset({"duckdb", "postgres"})
 _SEVERAL: Final = frozenset({"tuple", "any", "all", "some", "row", "struct"})
 """What is compared part by part, or with several values."""
 _LAST_DAY: Final = (Decimal(date.max.toordinal()), False)
-_LETTERS: Final = re.compile(r"[ -~]*")
 
 
 class Situations:
@@ -45,6 +46,7 @@ class Situations:
     def __init__(self, store: Formulas) -> None:
         self.store = store
         self.diagrams = Diagrams()
+        self.columns = KnownColumns()
         self.true, self.false = (store.make("boolean", text) for text in ("true", "false"))
         self.null = store.make("null")
 
@@ -81,10 +83,9 @@ class Situations:
         if formula.op in COMPARISONS:
             sides = [self._side(part) for part in parts]
             return self.diagrams.combine(lambda *pair: self._compare(formula.op, *pair), *sides)
-        if formula.op in COMPUTED and any(part.op in ("case", "coalesce", *COMPUTED) for part in parts):
+        is_nested = formula.op in COMPUTED and any(part.op in COMPUTED for part in parts)
+        if is_nested or (formula.op in COMPUTED | CALLED and is_chosen(formula)):
             return self.diagrams.combine(lambda *values: self._computed(formula, values), *map(self.value, parts))
-        if formula.op in _LIFTED and len(parts) == len(formula.args) == 1:
-            return self.diagrams.combine(lambda one: self._apply(formula.op, one), self.value(parts[0]))
         return self._without_zeros(formula) if is_exact_type(type_of(formula)) else formula
 
     def is_missing(self, value: Formula) -> Diagram:
@@ -93,8 +94,21 @@ class Situations:
             return self.true
         if value.op == "div" and self.store.dialect in _SURE_QUOTIENTS and all(map(_is_exact, formulas_of(value))):
             return self._has_no_quotient(value)
-        tests = [self._split(MISSING, one) for one in null_sources(value) if not _is_always_there(one)]
+        tests = [self._split(MISSING, one) for one in null_sources(value) if not self._is_always_there(one)]
         return self.connect("or", tests)
+
+    def _is_always_there(self, value: Formula) -> bool:
+        """Whether a column of a source that no outer join may miss is never NULL, as a count."""
+        if value.op != "of":
+            return False
+        source, inside = formulas_of(value)
+        rows = formulas_of(source)[0] if source.op == "src" else None
+        while rows is not None and rows.op == "label":
+            rows = next(iter(formulas_of(rows)), None)
+        if rows is None or rows.op in ("joined", "side", "provisional"):
+            return False
+        is_counted = is_never_null(formulas_of(inside)[0] if inside.args[:1] == ("over",) else inside)
+        return is_counted or self.columns.is_known(rows, inside)
 
     def _has_no_quotient(self, value: Formula) -> Diagram:
         """Whether a quotient is NULL: if a side is; what it is for a divisor of zero depends on the database."""
@@ -210,15 +224,6 @@ class Situations:
             return value
         return self.choose(self.is_missing(value), self.null, zero)
 
-    def _apply(self, op: str, value: Formula) -> Formula:
-        """A function of texts: computed for a literal of plain letters."""
-        if value.op == "null":
-            return value
-        text = str(value.args[0]) if value.op == "string" else None
-        if text is None or op == "trim" or not _LETTERS.fullmatch(text):
-            return self.store.make(op, value)
-        return self.store.make("string", text.lower() if op == "lower" else text.upper())
-
     def _compare(self, op: str, one: Formula, other: Formula) -> Diagram:
         if self.null in (one, other):
             return self.null
@@ -329,13 +334,6 @@ def _is_exact(value: Formula) -> bool:
     return is_exact_type(type_of(value))
 
 
-def is_extreme_of_ordered(value: Formula) -> bool:
-    """Whether a value is the least or the greatest of values that are not NULL, of which equal ones are the same."""
-    if value.op not in ("least", "greatest") or value.args[1:] not in ((), ("ignore_nulls True",)):
-        return False
-    return value.parts[0].op == "set" and are_ordered(value.parts[0].parts)
-
-
 def _counts_rows(value: Formula) -> bool:
     """Whether a number of rows is that of a group, which has one at least."""
     rows = rows_behind(formulas_of(value)[0]) if value.op == "of" else None
@@ -344,16 +342,3 @@ def _counts_rows(value: Formula) -> bool:
     keys = rows.args[1]
     is_keyed = isinstance(keys, Formula) and keys.op == "set" and bool(keys.args)
     return is_keyed and counts_each_row(formulas_of(value)[1], formulas_of(rows)[0])
-
-
-def _is_always_there(value: Formula) -> bool:
-    """Whether a column of a source that no outer join may miss is never NULL, as a count."""
-    if value.op != "of":
-        return False
-    source, inside = formulas_of(value)
-    rows = formulas_of(source)[0] if source.op == "src" else None
-    while rows is not None and rows.op == "label":
-        rows = next(iter(formulas_of(rows)), None)
-    if rows is None or rows.op in ("joined", "side", "provisional"):
-        return False
-    return is_never_null(formulas_of(inside)[0] if inside.args[:1] == ("over",) else inside)

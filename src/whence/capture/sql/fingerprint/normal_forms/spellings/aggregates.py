@@ -9,6 +9,7 @@ from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import HIVE_FA
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, with_sign
+from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -36,13 +37,17 @@ def _filter(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _count_if(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """Spark's and BigQuery's count true values, 0 without any; DuckDB's is a sum, which is NULL then, and of another
-    type. Snowflake documents NULL, too.
+    """Spark's and BigQuery's count true values, 0 without any; DuckDB's is a sum of 1 and 0, which is NULL then, and of
+    another type. Snowflake documents NULL, too.
     """
-    is_count = scope.reading.dialect.name in (*HIVE_FAMILY, "bigquery")
-    if not is_count or isinstance(tree.this(node), c.Distinct):
+    dialect = scope.reading.dialect.name
+    if dialect not in (*HIVE_FAMILY, "bigquery", "duckdb") or isinstance(tree.this(node), c.Distinct):
         return e.store.make("aggregate", *e.parts(scope, node))
-    return count_where(e.store, e.inside(scope, node))
+    condition = e.matched(e.inside(scope, node))
+    if dialect != "duckdb":
+        return count_where(e.store, condition)
+    one, zero = (e.store.make("number", text) for text in ("1", "0"))
+    return e.store.make("aggregate", "sum", tree.THIS, make_case(e.store, [(condition, one)], zero))
 
 
 def _extreme(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

@@ -18,6 +18,9 @@ _STRICT: Final = frozenset({"lower", "upper", "neg", "add", "mul", "eq", "neq", 
 """Operations that are NULL if an argument is, and never otherwise."""
 _SURE_CASTS: Final = frozenset({"duckdb", "postgres", "redshift"})
 """Dialects whose CAST fails where it finds no value, instead of giving NULL."""
+_OF_ONE: Final = frozenset({"splitpart", "replace", "substring", "length", "round", "floor", "ceil", "abs"})
+_SURE_CALLS: Final = frozenset({"duckdb", "postgres", "redshift", "snowflake"})
+"""Dialects in which these give a value for all values, also for a text without the part that is wanted."""
 _CAST: Final = POINTS_IN_TIME | {"text", "boolean", "tinyint", "smallint", "integer", "bigint", "hugeint"}
 
 
@@ -36,6 +39,8 @@ def _sources(value: Formula) -> Iterator[Formula]:
             yield from _sources(part)
     elif value.op == "not" or _is_sure_cast(value, parts) or _keeps_null(value, parts):
         yield from _sources(parts[0])
+    elif (only := _only_value(value, parts)) is not None:
+        yield from _sources(only)
     elif len(moments := _moments_between(value, parts)) == 2:
         for part in moments:
             yield from _sources(part)
@@ -48,6 +53,13 @@ def _keeps_null(value: Formula, parts: list[Formula]) -> bool:
     if value.op == "trim":
         return len(parts) == 1 and value.store.dialect != "oracle"
     return value.op == "date_trunc" or (value.op in ("extract", "lastday") and is_point_in_time(parts[0]))
+
+
+def _only_value(value: Formula, parts: list[Formula]) -> Formula | None:
+    """The one value of a function that is NULL for NULL alone, beside literals."""
+    is_sure = value.op in _OF_ONE and value.store.dialect in _SURE_CALLS
+    rest = [part for part in parts if part.op not in LITERALS] if is_sure else []
+    return rest[0] if len(rest) == 1 else None
 
 
 def _moments_between(value: Formula, parts: list[Formula]) -> list[Formula]:

@@ -21,7 +21,7 @@ _INSIDE: Final = frozenset({"group", "limit", "decorated", "sorted"})
 """Rows whose columns are those of the rows in them."""
 _FIRST: Final = frozenset({"min", "max", "first", "last", "anyvalue", "first_row", "lag", "firstvalue", "lastvalue"})
 """Aggregates and window functions that give one of their values."""
-_TEXTS: Final = frozenset({"lower", "upper", "trim", "substring", "concat", "dpipe", "jsonextractscalar"})
+_TEXTS: Final = frozenset({"lower", "upper", "trim", "substring", "concat", "dpipe", "jsonextractscalar", "splitpart"})
 _COUNTED: Final = frozenset({"count", "rownumber", "rank", "denserank"})
 _DEPTH: Final = 60
 """Values that are made of more operations than this, one in another, have no known type."""
@@ -66,6 +66,11 @@ def is_boolean(value: Formula) -> bool:
 def is_whole_type(name: str) -> bool:
     """Whether a type has whole numbers only."""
     return name in _WIDTHS
+
+
+def is_wider_whole(name: str, other: str) -> bool:
+    """Whether a type of whole numbers has all numbers of another one."""
+    return is_whole_type(name) and is_whole_type(other) and _WIDTHS.index(name) >= _WIDTHS.index(other)
 
 
 def is_exact_type(name: str) -> bool:

@@ -84,13 +84,18 @@ def coalesce_cases(store: Formulas, parts: Sequence[Formula]) -> Formula:
 
 def _flag(store: Formulas, truth: Formula, kind: Formula, default: Formula) -> Formula | None:
     """`coalesce(CAST(c AS INTEGER), 0)` as `CASE WHEN c THEN 1 ELSE 0 END`, of a condition that may be NULL."""
-    is_whole = store.dialect in NUMBERED_TRUTHS and str(kind.args[0]) in ("int", "integer")
-    if not is_whole or default.args[0] not in ("0", "1") or not (is_condition(truth) or is_boolean(truth)):
+    if not is_numbered_truth(truth, kind) or default.args[0] not in ("0", "1"):
         return None
     one, zero = (store.make("number", text) for text in ("1", "0"))
     if default is zero:
         return make_case(store, [(truth, one)], zero)
     return make_case(store, [(negate(store, truth), zero)], one)
+
+
+def is_numbered_truth(truth: Formula, kind: Formula) -> bool:
+    """Whether a cast of a value to a type is 1 for true and 0 for false, as literals."""
+    is_whole = truth.store.dialect in NUMBERED_TRUTHS and str(kind.args[0]) in ("int", "integer")
+    return is_whole and (is_condition(truth) or is_boolean(truth))
 
 
 def _flat_branches(store: Formulas, branches: Sequence[tuple[Formula, Formula]]) -> Iterator[tuple[Formula, Formula]]:

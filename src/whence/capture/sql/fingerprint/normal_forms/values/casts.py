@@ -9,7 +9,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.days import day_of_moment
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import type_named, type_of
-from whence.capture.sql.fingerprint.normal_forms.values.cases import NUMBERED_TRUTHS, make_case
+from whence.capture.sql.fingerprint.normal_forms.values.cases import is_numbered_truth, make_case
 from whence.capture.sql.fingerprint.normal_forms.values.dates import as_last_day, truncated, without_cut
 from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -36,7 +36,7 @@ def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> F
         return value
     if value.op == "cast" and name == "bigint" and type_of(value) == "hugeint":
         return _narrowed(store, operation, value, kind)
-    if name in ("int", "integer") and store.dialect in NUMBERED_TRUTHS and is_condition(value) and is_never_null(value):
+    if is_numbered_truth(value, kind) and is_never_null(value):
         one, zero = (store.make("number", text) for text in ("1", "0"))
         return make_case(store, [(value, one)], zero)
     if name in _WITH_ZONE and value.op == "string":

@@ -7,6 +7,7 @@ from whence.capture.sql.fingerprint.normal_forms.terms.signs import absolute, mi
 from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, divide, multiply
 from whence.capture.sql.fingerprint.normal_forms.values.cases import coalesce_cases, make_case
 from whence.capture.sql.fingerprint.normal_forms.values.casts import cast_to
+from whence.capture.sql.fingerprint.normal_forms.values.text_cases import in_letters, trimmed
 from whence.capture.sql.fingerprint.row_identity import Change
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
@@ -37,6 +38,12 @@ def rebuild(store: Formulas, value: Formula, change: Change) -> Formula:
             return minus(store, parts[0])
         case "abs":
             return absolute(store, parts[0])
+        case "lower" | "upper" if value.args[0] == "this":
+            return in_letters(store, value.op, parts[0])
+        case "trim" if len(parts) == 1 and value.args[0] != "this":
+            return trimmed(store, str(value.args[0]), parts[0])
+        case "round" | "floor" | "ceil" if all((-1 if (n := integer_of(part)) is None else n) >= 0 for part in parts):
+            return parts[-1]
         case "cast" | "trycast":
             return cast_to(store, value.op, *parts)
         case "div":
