@@ -1,6 +1,6 @@
 """Aggregates of some rows: FILTER, CASE, counts and sums of conditions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
@@ -8,7 +8,6 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null, not_null, null_sources, null_tested
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
-from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _LITERAL: Final = frozenset({"number", "string", "boolean"})
@@ -63,29 +62,6 @@ def make_count(store: Formulas, value: Formula) -> Formula:
     if sources and sources[0] is not value:
         return store.make("aggregate", "count", sources[0])
     return store.make("aggregate", "count", value)
-
-
-def sum_of_some(store: Formulas, value: Formula, is_known: Callable[[Formula], bool]) -> Formula | None:
-    """`coalesce(sum(x) FILTER (WHERE c), 0)` for the sum of a CASE with ELSE 0 over a group, which has a row.
-
-    `is_known`: whether a value is not NULL in any of the rows.
-    """
-    parts = formulas_of(value)
-    if value.op == "case" and len(parts) == 3 and integer_of(parts[1]) == 0:
-        opposite = connect(store, "or", [negate(store, parts[0]), is_null(parts[0])])
-        parts = [opposite, parts[2], parts[1]]
-    if value.op != "case" or len(parts) != 3 or integer_of(parts[2]) != 0 or not is_known(parts[1]):
-        return None
-    if parts[1] is store.make("number", "1") and store.dialect == "duckdb":
-        return store.make("cast", count_where(store, parts[0]), store.make("type", "int128"))
-    some = make_case(store, [(parts[0], _without_zero(parts[1]))], store.make("null"))
-    return make_coalesce(store, [store.make("aggregate", "sum", "this", some), parts[2]])
-
-
-def _without_zero(value: Formula) -> Formula:
-    """A value that is summed beside a default of zero, which it need not have itself."""
-    parts = formulas_of(value) if value.op == "coalesce" else []
-    return parts[0] if len(parts) == len(("value", "default")) and integer_of(parts[1]) == 0 else value
 
 
 def count_of_sum(store: Formulas, values: Sequence[Formula]) -> Formula | None:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.normal_forms.aggregates.aggregate_filters import without_key_filter
-from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count, sum_of_some
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import distinct_value, make_count
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import FixedValues, is_unique
-from whence.capture.sql.fingerprint.normal_forms.aggregates.linear_sums import split_sum
+from whence.capture.sql.fingerprint.normal_forms.aggregates.linear_sums import split_sum, sum_of_some
 from whence.capture.sql.fingerprint.normal_forms.aggregates.monotone import extreme_inside
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of

@@ -14,7 +14,8 @@ from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null_with
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _NUMBERINGS: Final = ("rownumber", "rank", "denserank")
-STRICT_CONDITIONS: Final = COMPARISONS | {"like", "ilike", "startswith", "endswith", "contains"}
+_SEARCHES: Final = frozenset({"startswith", "endswith", "contains"})
+STRICT_CONDITIONS: Final = COMPARISONS | _SEARCHES | {"like", "ilike"}
 """Conditions that are NULL if any argument is NULL."""
 
 
@@ -130,11 +131,39 @@ def _is_implied(condition: Formula, fixed: dict[Formula, int]) -> bool:
     return bool((lt if condition.op == "lt" else le)(low, high))
 
 
+def _is_filled(condition: Formula, text: Formula) -> bool:
+    """Whether a condition holds for texts alone that are not empty, as one on its letters does."""
+    parts = formulas_of(condition)
+    if condition.op in ("and", "or"):
+        return (any if condition.op == "and" else all)(_is_filled(part, text) for part in parts)
+    pairs = _pairs(condition) if condition.op == "eq" else [(parts[1], parts[0])] if condition.op in _SEARCHES else []
+    return any(one.op == "string" and not _is_empty(one) and _is_part_of(other, text) for one, other in pairs)
+
+
+def _is_empty(value: Formula) -> bool:
+    return value.op == "string" and not value.args[0]
+
+
+def _pairs(comparison: Formula) -> list[tuple[Formula, Formula]]:
+    """The two sides of a comparison, each beside the other one."""
+    left, right = formulas_of(comparison)
+    return [(left, right), (right, left)]
+
+
+def _is_part_of(value: Formula, text: Formula) -> bool:
+    """Whether a value is a text, also in other letters or without blanks around."""
+    parts = formulas_of(value)
+    is_changed = value.op in ("lower", "upper", "trim") and len(parts) == 1
+    return value is text or (is_changed and _is_part_of(parts[0], text))
+
+
 def implies(condition: Formula, other: Formula) -> bool:
     """Whether another condition holds wherever a condition does: a wider bound, or that a value is not NULL."""
     tested = null_tested(formulas_of(other)[0]) if other.op == "not" else None
     if tested is not None:
         return rejects_null(condition, tested)
+    if other.op == "neq" and any(_is_empty(one) and _is_filled(condition, text) for one, text in _pairs(other)):
+        return True
     if (condition.op == "lt" and other.op in ("neq", "lte")) or (condition.op, other.op) == ("eq", "lte"):
         is_same = set(condition.args) == set(other.args)
         return is_same and (other.op == "neq" or condition.op == "eq" or condition.args == other.args)

@@ -112,6 +112,14 @@ def _split_number(store: Formulas, value: Formula) -> tuple[Formula, int]:
     return others[0] if len(others) == 1 else store.make("add", *others), integer_of(numbers[0]) or 0
 
 
+def without_step(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
+    """`a + 1 < b` for `a + 2 <= b` of whole numbers or days, as the opposite of `b <= a + 1`."""
+    first, number = _split_number(store, left)
+    if operation != "lte" or number <= 1 or not all(map(_is_whole, (first, right))):
+        return operation, left, right
+    return "lt", _plus(store, first, number - 1), right
+
+
 def _plus(store: Formulas, value: Formula, number: int) -> Formula:
     return store.make("add", value, store.make("number", str(number))) if number > 0 else value
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, is_condition
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, connect, is_condition
 from whence.capture.sql.fingerprint.normal_forms.decisions.boundaries import with_boundaries
 from whence.capture.sql.fingerprint.normal_forms.decisions.calls import (
     CALLED,
@@ -22,6 +22,7 @@ from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import (
     results_of,
 )
 from whence.capture.sql.fingerprint.normal_forms.decisions.joined_rows import with_rows
+from whence.capture.sql.fingerprint.normal_forms.decisions.joined_values import joined_value
 from whence.capture.sql.fingerprint.normal_forms.decisions.situations import Situations
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null_with, not_null
@@ -66,8 +67,23 @@ class _Decisions:
         found = self._memo.get(formula)
         if found is None:
             whole = self._decided(formula)
-            found = self._memo[formula] = whole if whole is not None else self.store.rebuild(formula, self.rewrite)
+            found = self._memo[formula] = whole if whole is not None else self._parts_rewritten(formula)
         return found
+
+    def _parts_rewritten(self, formula: Formula) -> Formula:
+        """A value with its parts in their form; the conditions of a CASE are filters."""
+        if formula.op != "case":
+            return self.store.rebuild(formula, self.rewrite)
+        *branches, default = formulas_of(formula)
+        changed = [
+            self._condition(part) if place % 2 == 0 else self.rewrite(part) for place, part in enumerate(branches)
+        ]
+        return self.store.make("case", *changed, self.rewrite(default))
+
+    def _condition(self, condition: Formula) -> Formula:
+        if not _is_worth(condition):
+            return self.rewrite(condition)
+        return connect(self.store, "and", self.filter([condition], self.known))
 
     def _decided(self, formula: Formula) -> Formula | None:
         """A CASE or default of more than one simple test."""
@@ -138,7 +154,8 @@ def _is_worth(formula: Formula) -> bool:
     if formula.op == "coalesce" and parts[-1].op == "boolean" and _is_truth(formula):
         return True
     if formula.op == "coalesce" and not any(part.op in COMPUTED for part in parts):
-        return any(part.op in ("case", "coalesce", "least", "greatest", "abs") for part in parts)
+        is_any = any(part.op in ("case", "coalesce", "least", "greatest", "abs") for part in parts)
+        return is_any or any(joined_value(part) is not None for part in parts)
     if formula.op in ("and", "or"):
         return any(part.op == "is" or not_null(part) is not None or _is_composed(part) for part in parts)
     if formula.op in CALLED:
@@ -152,7 +169,7 @@ def _is_join(condition: Formula) -> bool:
 
 def _is_composed(condition: Formula) -> bool:
     """Whether a condition is made of several tests, or of values that are decided."""
-    if condition.op in _COMPOSED:
+    if condition.op in _COMPOSED or joined_value(condition) is not None:
         return True
     return condition.op in (*_TESTS, *COMPUTED, *CALLED) and any(map(_is_composed, formulas_of(condition)))
 

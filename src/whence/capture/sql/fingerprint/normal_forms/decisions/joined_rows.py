@@ -3,16 +3,15 @@ and EXISTS finds it.
 """
 
 from collections.abc import Iterator
-from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import MISSING, Diagram, Node, Variable
+from whence.capture.sql.fingerprint.normal_forms.decisions.joined_values import is_joined, joined_parts, own_row
 from whence.capture.sql.fingerprint.normal_forms.decisions.situations import HOLDS, Situations
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
-_JOINED_PARTS: Final = 2
 _Known = frozenset[tuple[Formula, bool]]
 """Rows that are known to be found, or not to be."""
 
@@ -62,8 +61,8 @@ class _Rows:
     def _is_sure(self, column: Formula) -> bool:
         """Whether a column is not NULL if its row is found."""
         source, inside = formulas_of(column)
-        rows, on = _joined_parts(source)
-        own = column.store.make("of", _own(column.store), inside)
+        rows, on = joined_parts(source)
+        own = column.store.make("of", own_row(column.store), inside)
         return any(rejects_null(one, own) for one in formulas_of(on)) or self.columns.is_known(rows, inside)
 
 
@@ -79,28 +78,15 @@ def _read_row(variable: Variable) -> Formula | None:
     """The row of a LEFT JOIN of which a variable asks whether a column is NULL."""
     value = variable.values[0]
     source = formulas_of(value)[0] if variable.kind == MISSING and value.op == "of" else None
-    label = source.parts[0] if source is not None and source.op == "src" else None
-    joined = label.parts[0] if label is not None and label.op == "label" and label.parts else None
-    is_joined = joined is not None and joined.op == "joined" and len(joined.args) == _JOINED_PARTS
-    return source if is_joined else None
-
-
-def _joined_parts(source: Formula) -> tuple[Formula, Formula]:
-    rows, on = formulas_of(formulas_of(formulas_of(source)[0])[0])
-    return rows, on
-
-
-def _own(store: Formulas) -> Formula:
-    """The joined row, in the condition that finds it."""
-    return store.make("src", 0, store.make("label", "self"))
+    return source if source is not None and is_joined(source) else None
 
 
 def _search(store: Formulas, source: Formula) -> Formula:
     """The EXISTS that looks for the row that a LEFT JOIN finds, or for one of its group."""
-    rows, on = _joined_parts(source)
+    rows, on = joined_parts(source)
     if rows.op == "group" and isinstance(rows.args[1], Formula) and rows.args[1].args:
         rows = formulas_of(rows)[0]
-    own, inside = _own(store), store.make("src", 0, store.make("label", rows))
+    own, inside = own_row(store), store.make("src", 0, store.make("label", rows))
 
     def moved(part: Formula) -> Formula:
         if part is own:

@@ -11,6 +11,7 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import number
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS
 from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, compare
+from whence.capture.sql.fingerprint.normal_forms.conditions.sides import without_step
 from whence.capture.sql.fingerprint.normal_forms.decisions.calls import (
     CALLED,
     COMPUTED,
@@ -18,6 +19,7 @@ from whence.capture.sql.fingerprint.normal_forms.decisions.calls import (
     is_extreme_of_ordered,
 )
 from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import MISSING, Cut, Diagram, Diagrams, Key
+from whence.capture.sql.fingerprint.normal_forms.decisions.joined_values import joined_value
 from whence.capture.sql.fingerprint.normal_forms.terms.days import TIME, date_of, is_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, is_total, null_sources, null_tested
@@ -78,6 +80,8 @@ class Situations:
                 return self._test_null(self.value(tested))
             case "is" if len(parts) == 2 and (self.true in parts or self.false in parts):
                 return self._test(parts)
+            case "of" if (joined := joined_value(formula)) is not None:
+                return self.choose(self.is_missing(joined.key), self.null, self.value(joined.value))
             case "nullsafeeq" | "nullsafeneq" if len(pair := formulas_of(parts[0])) == 2:
                 return self._null_safe(formula.op == "nullsafeeq", *pair)
         if formula.op in COMPARISONS:
@@ -319,6 +323,7 @@ class Situations:
     def _ordered(self, op: str, one: Formula, other: Formula) -> Diagram:
         if one is other:
             return self.true if op in ("eq", "lte") else self.false
+        op, one, other = without_step(self.store, op, one, other)
         is_turned = self.diagrams.variable(ORDER, other).place < self.diagrams.variable(ORDER, one).place
         pair = (other, one) if is_turned else (one, other)
         less, equal, more = op in ("lt", "lte", "neq"), op in ("lte", "eq"), op == "neq"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add
 from whence.capture.sql.fingerprint.normal_forms.values.patterns import matching, normal_pattern, whole_pattern
 from whence.capture.sql.fingerprint.normal_forms.values.text_cases import in_letters, trimmed
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import ilike, like
@@ -54,10 +55,18 @@ def _as_text(store: Formulas, value: Formula) -> Formula:
 def _left(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """The first characters, as `substring` from the first one has them."""
     length = e.value(scope, tree.arg(node, tree.EXPRESSION))
+    value, less = e.inside(scope, node), e.store.make("number", "-1")
+    if scope.reading.dialect.name in ("duckdb", "postgres") and length is _shorter(value):
+        return e.store.make("left", "expression", less, "this", value)
     if (integer_of(length) or 0) <= 0:
         return e.store.make(*e.parts(scope, node))
     first = e.store.make("number", "1")
-    return e.store.make("substring", "length", length, "start", first, "this", e.inside(scope, node))
+    return e.store.make("substring", "length", length, "start", first, "this", value)
+
+
+def _shorter(value: Formula) -> Formula:
+    """The length of a text without its last character."""
+    return add(value.store, [value.store.make("length", "this", value), value.store.make("number", "-1")])
 
 
 def _like(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

@@ -215,11 +215,13 @@ def make_extreme(store: Formulas, name: str, values: Sequence[Formula], flags: S
 def opposite_test(
     store: Formulas, condition: Formula, is_known: Callable[[Formula], bool] | None = None
 ) -> Formula | None:
-    """`a = 1` for `a <> 1 OR a IS NULL`: each is true where the other is not. `is_known`: what is never NULL."""
+    """`a = 1` for `a <> 1 OR a IS NULL`: each is true where the other is not, if all is NULL with the same values.
+    `is_known`: what is never NULL.
+    """
     parts = formulas_of(condition) if condition.op == "or" else []
     others = [part for part in parts if null_tested(part) is None]
     tested = {null_tested(part) for part in parts} - {None}
-    if len(others) != 1 or not tested:
-        return None
-    sources = [one for one in null_sources(others[0]) if is_known is None or not is_known(one)]
-    return negate(store, others[0]) if tested == set(sources) else None
+    tests = [part for one in others for part in conjuncts_of(one)]
+    sources = [{one for one in null_sources(part) if is_known is None or not is_known(one)} for part in tests]
+    is_whole = bool(tested) and bool(tests) and all(several == tested for several in sources)
+    return negate(store, connect(store, "or", others)) if is_whole else None
