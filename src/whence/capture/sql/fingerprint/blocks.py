@@ -96,7 +96,7 @@ def close_block(
     if len(block.sources) == 1 and not block.conditions and all(map(_keeps_rows, block.outer_joins)):
         (only,) = block.sources
         return rows_of(only), _decide_columns(closing, closing.labels[only], values)
-    known = [closing.close(one) for one in block.conditions]
+    known = formulas_of(closing.filter(block.conditions))
     return _block_rows(closing, block), decide_values(store, [closing.close(value) for value in values], known)
 
 

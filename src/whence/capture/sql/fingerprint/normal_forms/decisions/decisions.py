@@ -35,6 +35,8 @@ _LONGEST = 60
 _COMPOSED = frozenset({"case", "coalesce", "or", "nullsafeneq"})
 _TRUTHS = COMPARISONS | {"and", "or"}
 _DECIDED = frozenset({"case", "coalesce", "least", "greatest", *CALLED, *COMPUTED, *_TRUTHS})
+_MOST_BRANCHES = 25
+"""A long CASE with more conditions and values than this is left as it is."""
 _MOST_RESULTS = 8
 """A number that is computed in more ways is left as it is."""
 _TESTS = COMPARISONS | {"and", "or", "not", "is", "nullsafeeq", "nullsafeneq"}
@@ -67,7 +69,9 @@ class _Decisions:
         found = self._memo.get(formula)
         if found is None:
             whole = self._decided(formula)
-            found = self._memo[formula] = whole if whole is not None else self._parts_rewritten(formula)
+            if whole is None:
+                whole = self._parts_rewritten(self._decided_as_long(formula) or formula)
+            found = self._memo[formula] = whole
         return found
 
     def _parts_rewritten(self, formula: Formula) -> Formula:
@@ -79,6 +83,17 @@ class _Decisions:
             self._condition(part) if place % 2 == 0 else self.rewrite(part) for place, part in enumerate(branches)
         ]
         return self.store.make("case", *changed, self.rewrite(default))
+
+    def _decided_as_long(self, formula: Formula) -> Formula | None:
+        """A long CASE, of which what is chosen in its parts is read as a column would be."""
+        is_long = formula.op == "case" and formula.size > _LONGEST and len(formula.args) <= _MOST_BRANCHES
+        if not is_long or formula.is_volatile:
+            return None
+        key = (self.store.dialect, "long", formula, self.known)
+        found = self.store.decided.get(key, key)
+        if found is key:
+            found = self.store.decided[key] = self._decide(formula, Situations(self.store, formula))
+        return found if isinstance(found, Formula) else None
 
     def _condition(self, condition: Formula) -> Formula:
         if not _is_worth(condition):
@@ -92,11 +107,10 @@ class _Decisions:
         key = (self.store.dialect, formula, self.known)
         found = self.store.decided.get(key, key)
         if found is key:
-            found = self.store.decided[key] = self._decide(formula)
+            found = self.store.decided[key] = self._decide(formula, Situations(self.store))
         return found if isinstance(found, Formula) else None
 
-    def _decide(self, formula: Formula) -> Formula | None:
-        situations = Situations(self.store)
+    def _decide(self, formula: Formula, situations: Situations) -> Formula | None:
         try:
             is_truth = _is_truth(formula)
             read = situations.condition if is_truth else situations.value

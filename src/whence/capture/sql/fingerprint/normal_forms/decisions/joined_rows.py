@@ -4,10 +4,13 @@ and EXISTS finds it.
 
 from collections.abc import Iterator
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import rejects_null
-from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.decisions.diagrams import MISSING, Diagram, Node, Variable
-from whence.capture.sql.fingerprint.normal_forms.decisions.joined_values import is_joined, joined_parts, own_row
+from whence.capture.sql.fingerprint.normal_forms.decisions.joined_values import (
+    is_joined,
+    is_sure,
+    joined_parts,
+    own_row,
+)
 from whence.capture.sql.fingerprint.normal_forms.decisions.situations import HOLDS, Situations
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
@@ -25,7 +28,6 @@ def with_rows(situations: Situations, diagram: Diagram) -> Diagram:
 class _Rows:
     def __init__(self, situations: Situations, sources: set[Formula]) -> None:
         self.situations = situations
-        self.columns = KnownColumns()
         self.searches = {_search(situations.store, one): one for one in sources}
         """The rows by the EXISTS that asks for them."""
         self._memo: dict[tuple[int, _Known], Diagram] = {}
@@ -44,7 +46,7 @@ class _Rows:
         if source is None:
             return self._node(node, [(part, known) for part in node.parts])
         found, missing = node.parts[::-1] if searched is not None else node.parts
-        tells = searched is not None or self._is_sure(node.variable.values[0])
+        tells = searched is not None or is_sure(*formulas_of(node.variable.values[0]))
         if (source, False) in known:
             return self.visit(missing, known)
         if (source, True) in known and tells:
@@ -57,13 +59,6 @@ class _Rows:
 
     def _node(self, node: Node, parts: list[tuple[Diagram, _Known]]) -> Diagram:
         return self.situations.diagrams.node(node.variable, node.cuts, [self.visit(*one) for one in parts])
-
-    def _is_sure(self, column: Formula) -> bool:
-        """Whether a column is not NULL if its row is found."""
-        source, inside = formulas_of(column)
-        rows, on = joined_parts(source)
-        own = column.store.make("of", own_row(column.store), inside)
-        return any(rejects_null(one, own) for one in formulas_of(on)) or self.columns.is_known(rows, inside)
 
 
 def _variables(diagram: Diagram, seen: set[int]) -> Iterator[Variable]:

@@ -6,10 +6,10 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS, rejects_null
+from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import is_condition
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _JOINED_PARTS: Final = 2
@@ -31,7 +31,7 @@ def joined_value(value: Formula) -> JoinedValue | None:
     if not is_computed or inside.size > _LONGEST or not is_joined(source):
         return None
     pushed = value.store.push(inside, source)
-    keys = [one for one in _read_columns(pushed, source) if is_never_null(one)] or _compared(source)
+    keys = [one for one in _read_columns(pushed, source) if is_sure(source, one)] or _compared(source)
     if not keys:
         return None
     return JoinedValue(value.store.make("of", source, min(keys, key=lambda one: one.digest)), pushed)
@@ -65,6 +65,13 @@ def joined_parts(source: Formula) -> tuple[Formula, Formula]:
     """The rows of the right side of a LEFT JOIN, and the set of its conditions."""
     rows, on = formulas_of(formulas_of(formulas_of(source)[0])[0])
     return rows, on
+
+
+def is_sure(source: Formula, column: Formula) -> bool:
+    """Whether a column is not NULL if its row is found."""
+    rows, on = joined_parts(source)
+    own = source.store.make("of", own_row(source.store), column)
+    return any(rejects_null(one, own) for one in formulas_of(on)) or KnownColumns().is_known(rows, column)
 
 
 def own_row(store: Formulas) -> Formula:

@@ -33,6 +33,7 @@ NUMBER, DAY, TIMES, TEXT, ORDER, HOLDS = "number", "day", "time", "text", "order
 ZERO, ONE = Decimal(0), Decimal(1)
 _EXACT_TEXTS: Final = frozenset({"duckdb", "spark", "databricks", "postgres", "snowflake", "bigquery", "redshift"})
 """Dialects in which two different texts without blanks at their end are never equal."""
+_READ_ANYWAY: Final = COMPARISONS | {"and", "or", "not", "is"}
 _ARITHMETIC: Final = frozenset({"add", "neg"})
 _COMPUTED: Final[dict[str, Callable[[Any, Any], bool]]] = {"eq": eq, "neq": ne, "lt": lt, "lte": le}
 _SURE_QUOTIENTS: Final = frozenset({"duckdb", "postgres"})
@@ -43,10 +44,14 @@ _LAST_DAY: Final = (Decimal(date.max.toordinal()), False)
 
 
 class Situations:
-    """Reads formulas of one comparison as diagrams. Raises TooLargeError."""
+    """Reads formulas of one comparison as diagrams. Raises TooLargeError.
 
-    def __init__(self, store: Formulas) -> None:
+    `whole`: a long formula, of which what is chosen inside of it is read as a column would be.
+    """
+
+    def __init__(self, store: Formulas, whole: Formula | None = None) -> None:
         self.store = store
+        self.whole = whole
         self.diagrams = Diagrams()
         self.columns = KnownColumns()
         self.true, self.false = (store.make("boolean", text) for text in ("true", "false"))
@@ -62,6 +67,8 @@ class Situations:
 
     def value(self, formula: Formula) -> Diagram:
         """What a formula gives in each situation."""
+        if self.whole not in (None, formula) and formula.op not in _READ_ANYWAY:
+            return formula
         parts = formulas_of(formula)
         match formula.op:
             case "and" | "or":
