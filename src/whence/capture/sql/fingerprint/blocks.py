@@ -7,8 +7,10 @@ same as its sources and conditions in the query around it. `close_block` turns i
 from collections.abc import Sequence
 from dataclasses import replace
 
-from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, Block, OuterJoin, rows_of
-from whence.capture.sql.fingerprint.keys import unique_keys
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
+from whence.capture.sql.fingerprint.closing.labels import label_sources
+from whence.capture.sql.fingerprint.closing.rows import Closing, block_rows, decide_columns
+from whence.capture.sql.fingerprint.closing.single_rows import keeps_rows
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_filters import without_repeated_filters
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import counts_each_row
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import is_unique
@@ -19,9 +21,10 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.window_filters impor
 from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import number_rows
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_numbering, normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
-from whence.capture.sql.fingerprint.normal_forms.conditions.matched_columns import matched_column
-from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter, decide_values
+from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_values
+from whence.capture.sql.fingerprint.normal_forms.joins.counted_keys import count_rows_of_keys
 from whence.capture.sql.fingerprint.normal_forms.joins.equal_columns import read_one_of_equal, with_outer_columns
+from whence.capture.sql.fingerprint.normal_forms.joins.key_existence import join_existence
 from whence.capture.sql.fingerprint.normal_forms.joins.lookups import look_up
 from whence.capture.sql.fingerprint.normal_forms.joins.missing_rows import with_existence
 from whence.capture.sql.fingerprint.normal_forms.joins.missing_sides import order_missing_sides
@@ -31,6 +34,7 @@ from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import (
     normalize_joins,
 )
 from whence.capture.sql.fingerprint.normal_forms.joins.self_joins import normalize_sources
+from whence.capture.sql.fingerprint.normal_forms.joins.sought_rows import without_sought_rows
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
     anti_joins,
     members_as_existence,
@@ -40,6 +44,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
 from whence.capture.sql.fingerprint.normal_forms.sources.last_rows import (
     join_extremes,
     number_extremes,
+    rank_extremes,
     with_keys_of_extremes,
 )
 from whence.capture.sql.fingerprint.normal_forms.sources.laterals import join_laterals
@@ -48,7 +53,7 @@ from whence.capture.sql.fingerprint.normal_forms.sources.series import days_of_n
 from whence.capture.sql.fingerprint.normal_forms.sources.union_filters import filter_branches
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.values.known import known_values
-from whence.capture.sql.provenance.formulas import BINDERS, PUSHED_SIZE, Formula, Formulas
+from whence.capture.sql.provenance.formulas import PUSHED_SIZE, Formula, Formulas
 
 
 def close_block(
@@ -66,6 +71,8 @@ def close_block(
     block, values = join_scalars(store, block, values, close_block, in_values)
     block = normalize_joins(store, join_totals(block), values, close_block)
     block, values = look_up(store, block, values)
+    block, values = count_rows_of_keys(store, block, values)
+    block, values = without_sought_rows(store, block, values, close_block)
     block, values = filter_right_sides(store, block, values, close_block)
     block, values = inner_views(store, block, values)
     block = _normalize_conditions(store, block)
@@ -80,7 +87,10 @@ def close_block(
     )
     values = members_as_existence(store, block, with_existence(store, block, values, close_block), close_block)
     block, values = filter_before_windows(store, block, values, close_block)
-    values = _without_frames(store, block, values)
+    joined = join_existence(store, block)
+    if joined is not block:
+        block, values = normalize_sources(store, replace(joined, conditions=_without_known(store, joined)), values)
+    values = _without_frames(store, block, rank_extremes(store, block, values))
     values = known_values(store, block.conditions, values, block.sources)
     values = _order_sides(store, block, values)
     conditions = [count_known(store, block.sources, one) for one in _without_known(store, block)]
@@ -91,26 +101,26 @@ def close_block(
     if block.is_plain:
         (only,) = block.sources
         label = store.make("label", rows_of(only))
-        return rows_of(only), _decide_columns(_Closing(store, {only: label}), label, values)
-    closing = _Closing(store, _label_sources(store, block, values))
-    if len(block.sources) == 1 and not block.conditions and all(map(_keeps_rows, block.outer_joins)):
+        return rows_of(only), decide_columns(Closing(store, {only: label}), label, values)
+    closing = Closing(store, label_sources(store, block, values))
+    if len(block.sources) == 1 and not block.conditions and all(map(keeps_rows, block.outer_joins)):
         (only,) = block.sources
-        return rows_of(only), _decide_columns(closing, closing.labels[only], values)
+        return rows_of(only), decide_columns(closing, closing.labels[only], values)
     known = formulas_of(closing.filter(block.conditions))
-    return _block_rows(closing, block), decide_values(store, [closing.close(value) for value in values], known)
+    return block_rows(closing, block), decide_values(store, [closing.close(value) for value in values], known)
 
 
 def _read_one_of_equal(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
     if len(block.sources) < 2 and not any(join.kind == "full" for join in block.outer_joins):
         return block, list(values)
-    closing = _Closing(store, _label_sources(store, block, []))
+    closing = Closing(store, label_sources(store, block, []))
     return read_one_of_equal(store, block, values, lambda column: closing.close(column).digest)
 
 
 def _order_sides(store: Formulas, block: Block, values: Sequence[Formula]) -> list[Formula]:
     if not any(join.kind == "full" for join in block.outer_joins):
         return list(values)
-    closing = _Closing(store, _label_sources(store, block, []))
+    closing = Closing(store, label_sources(store, block, []))
     return order_missing_sides(store, block, values, lambda condition: closing.close(condition).digest)
 
 
@@ -184,200 +194,3 @@ def copy_block(store: Formulas, block: Block, values: Sequence[Formula]) -> tupl
         return Block([*map(rename, one.sources)], joins, [*map(rename, one.conditions)])
 
     return copy(block), [rename(value) for value in values]
-
-
-def mentions(formula: Formula, instance: Formula) -> bool:
-    """Whether a formula reads an instance."""
-    seen: set[Formula] = set()
-    remaining = [formula]
-    while remaining:
-        part = remaining.pop()
-        if part is instance:
-            return True
-        if part.is_open and part not in seen:
-            seen.add(part)
-            remaining += part.parts
-    return False
-
-
-def _decide_columns(closing: "_Closing", label: Formula, values: Sequence[Formula]) -> list[Formula]:
-    """Values of a query whose rows are those of one source, as columns of these rows. Their types are known before."""
-    columns = _Columns(closing.store, label)
-    return [columns.of(value) for value in decide_values(closing.store, [closing.close(value) for value in values])]
-
-
-class _Columns:
-    """Values over the source with a label, as values of its rows."""
-
-    def __init__(self, store: Formulas, label: Formula) -> None:
-        self.store = store
-        self.source = store.make("src", 0, label)
-        self._memo: dict[Formula, Formula] = {}
-
-    def of(self, value: Formula) -> Formula:
-        if value.op in BINDERS or not value.args:
-            parts = formulas_of(value)
-            return parts[1] if value.op == "of" and parts[0] is self.source else value
-        found = self._memo.get(value)
-        if found is None:
-            found = self._memo[value] = self.store.rebuild(value, self.of)
-        return found
-
-
-class _Closing:
-    """Replaces instances by what they range over."""
-
-    def __init__(self, store: Formulas, labels: dict[Formula, Formula]) -> None:
-        self.store = store
-        self.labels = labels
-        self._memo: dict[tuple[Formula, int], Formula] = {}
-
-    def close(self, formula: Formula, depth: int = 0) -> Formula:
-        if not formula.is_open:
-            return formula
-        key = (formula, depth)
-        found = self._memo.get(key)
-        if found is None:
-            found = self._memo[key] = self._close(formula, depth)
-        return found
-
-    def filter(self, conditions: Sequence[Formula]) -> Formula:
-        """The set of conditions of a filter."""
-        closed = [self.close(condition) for condition in conditions]
-        return self.store.make("set", *decide_filter(self.store, closed))
-
-    def _close(self, formula: Formula, depth: int) -> Formula:
-        if formula.op == "inst":
-            label = self.labels.get(formula)
-            return formula if label is None else self.store.make("src", depth, label)
-        if formula.op == "of":
-            instance, inside = formula.args
-            assert isinstance(instance, Formula)
-            assert isinstance(inside, Formula)
-            return self.store.make("of", self.close(instance, depth), self.close(inside, depth + 1))
-        inner = depth + (formula.op in BINDERS)
-        return self.store.rebuild(formula, lambda part: self.close(part, inner))
-
-
-def _block_rows(closing: _Closing, block: Block) -> Formula:
-    """The rows of a block. A join that neither adds nor drops a row is not among them."""
-    store = closing.store
-    sources = store.make("bag", *(closing.close(source) for source in block.sources))
-    conditions = closing.filter(block.conditions)
-    joins = [_join_rows(closing, join) for join in block.outer_joins if not _keeps_rows(join)]
-    return store.make("block", sources, conditions, store.make("bag", *joins))
-
-
-def _join_rows(closing: _Closing, join: OuterJoin) -> Formula:
-    store = closing.store
-    left = [_block_rows(closing, join.left)] if join.left is not None else []
-    right = _nested_rows(closing, join.right)
-    on = closing.filter(join.on)
-    if left and join.left is not None:
-        return store.make("full_join", store.make("bag", _nested_rows(closing, join.left), right), on)
-    return store.make("left_join", right, on) if join.kind == "left" else store.make("asof_join", join.kind, right, on)
-
-
-def _nested_rows(closing: _Closing, block: Block) -> Formula:
-    """The rows of one side of an outer join; its sources keep their labels, since the condition refers to them."""
-    store = closing.store
-    sources = store.make("bag", *(closing.close(source) for source in block.sources))
-    conditions = closing.filter(block.conditions)
-    joins = store.make("bag", *(_join_rows(closing, join) for join in block.outer_joins))
-    return store.make("side", sources, conditions, joins)
-
-
-def _keeps_rows(join: OuterJoin) -> bool:
-    """Whether a LEFT JOIN finds at most one row: the condition gives a value for each column of a key."""
-    if join.kind == NEAREST_OR_NONE and _is_single(join.right):
-        return True
-    if join.kind != "left" or not _is_single(join.right):
-        return False
-    (instance,) = join.right.sources
-    return any(_sets_all(join, instance, key.columns) for key in unique_keys(rows_of(instance)))
-
-
-def _sets_all(join: OuterJoin, instance: Formula, columns: Sequence[Formula]) -> bool:
-    store = instance.store
-    matched = {matched_column(on, instance) for on in join.on}
-    return all({store.make("of", instance, key), store.push(key, instance)} & matched for key in columns)
-
-
-def _is_single(block: Block) -> bool:
-    return block.is_plain
-
-
-def _label_sources(store: Formulas, block: Block, values: Sequence[Formula]) -> dict[Formula, Formula]:
-    """A label for each instance: its rows, with a number if several are the same."""
-    labels: dict[Formula, Formula] = {}
-    nested = [one for one in block.instances() if one not in block.sources]
-    provisional = {
-        one: store.make("label", store.make("provisional", one.args[1] if not rows_of(one).is_open else "lateral"))
-        for one in (*block.sources, *nested)
-    }
-    first = _Closing(store, provisional)
-    for one in block.sources:
-        provisional[one] = store.make("label", first.close(rows_of(one), 1))
-    _number(store, block, values, provisional, labels)
-    for join in block.outer_joins:
-        _label_joined(store, join, labels)
-    return labels
-
-
-def _number(
-    store: Formulas,
-    block: Block,
-    values: Sequence[Formula],
-    provisional: dict[Formula, Formula],
-    labels: dict[Formula, Formula],
-) -> None:
-    """Number the sources with the same rows by how conditions and values use them, then by their order."""
-    groups: dict[Formula, list[Formula]] = {}
-    for one in block.sources:
-        groups.setdefault(provisional[one], []).append(one)
-    for label, members in groups.items():
-        if len(members) > 1:
-            members.sort(key=lambda one: _uses(store, block, values, provisional, one))
-        for number, one in enumerate(members):
-            labels[one] = store.make("label", label, number) if number else label
-
-
-def _uses(
-    store: Formulas, block: Block, values: Sequence[Formula], provisional: dict[Formula, Formula], one: Formula
-) -> tuple[list[bytes], list[bytes]]:
-    closing = _Closing(store, {**provisional, one: store.make("label", "self")})
-    conditions = [*block.conditions, *(on for join in block.outer_joins for on in join.on)]
-    used = sorted(condition.digest for condition in formulas_of(closing.filter(conditions)))
-    return used, sorted(closing.close(value).digest for value in values)
-
-
-def _label_joined(store: Formulas, join: OuterJoin, labels: dict[Formula, Formula]) -> None:
-    """Label the sources of an outer join: a single one by its condition, so that its columns depend on it.
-
-    Two joins that find the same one row have one label.
-    """
-    if join.kind in ("left", NEAREST, NEAREST_OR_NONE) and _is_single(join.right):
-        (one,) = join.right.sources
-        closing = _Closing(store, {**labels, one: store.make("label", "self")})
-        on = closing.filter(join.on)
-        kind = () if join.kind == "left" else ("asof",)
-        content = store.make("joined", closing.close(rows_of(one), 1), on, *kind)
-        if join.kind == "left" and _keeps_rows(join):
-            labels[one] = store.make("label", content)
-        else:
-            _take_label(store, content, one, labels)
-        return
-    for side in (join.left, join.right):
-        for one in side.instances() if side is not None else ():
-            closing = _Closing(store, labels)
-            _take_label(store, store.make("side", join.kind, closing.close(rows_of(one), 1)), one, labels)
-
-
-def _take_label(store: Formulas, content: Formula, one: Formula, labels: dict[Formula, Formula]) -> None:
-    taken = set(labels.values())
-    number = 0
-    label = store.make("label", content)
-    while label in taken:
-        number += 1
-        label = store.make("label", content, number)
-    labels[one] = label

@@ -246,7 +246,7 @@ class SelectMeaning(FromMeaning):
         rows.filter(tree.HAVING)
         if rows.lists.get(tree.QUALIFY):
             rows.lift_partition_filters()
-            rows.wrap(lambda inside, _: inside)
+            rows.complete()
             rows.filter("lifted")
             rows.filter(tree.QUALIFY)
         if rows.lists.get("distinct_on"):

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Final
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
-from whence.capture.sql.fingerprint.blocks import close_block, mentions
+from whence.capture.sql.fingerprint.blocks import close_block
+from whence.capture.sql.fingerprint.closing.single_rows import keeps_rows
 from whence.capture.sql.fingerprint.keys import needed_keys, tells_zeros_apart
 from whence.capture.sql.fingerprint.normal_forms.aggregates.aggregate_filters import shared_filter, without_null_filters
 from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_filters import without_repeated_filters
@@ -26,6 +27,7 @@ from whence.capture.sql.fingerprint.normal_forms.aggregates.nested_groups import
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.simplified import simplified
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.joins.later_lookups import windows_before_lookups
 from whence.capture.sql.fingerprint.normal_forms.joins.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import (
     MOST_SOURCES,
@@ -52,10 +54,6 @@ from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree
 
 
-def _distinct_rows(store: Formulas) -> "Wrap":
-    return lambda inside, lists: store.make("group", inside, store.make("set", *lists["keys"]))
-
-
 def _needs_groups(condition: Formula, keys: Sequence[Formula]) -> bool:
     """Whether a condition may differ between the rows of a group, or needs all of them."""
     is_computed = condition.has_aggregate or condition.has_window or condition.is_volatile
@@ -74,6 +72,11 @@ class Rows:
         self.store = store
         self.block = block
         self.lists = lists
+
+    @property
+    def _flat(self) -> list[Formula]:
+        """All values that later clauses need."""
+        return [value for values in self.lists.values() for value in values]
 
     @property
     def is_grouped(self) -> bool:
@@ -103,20 +106,17 @@ class Rows:
         """Before grouping: by a joined total or by a window is the same to it."""
         if not any(rows_of(one).op == "group" for one in self.block.instances()):
             return
-        flat = [value for values in self.lists.values() for value in values]
-        may_open = not self.is_grouped
-        self.block, changed = totals_as_windows(self.store, self.block, flat, close_block, may_open=may_open)
-        rest = iter(changed)
-        self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
+        found = totals_as_windows(self.store, self.block, self._flat, close_block, may_open=not self.is_grouped)
+        self.block = found[0]
+        self._take_values(0, found[1])
 
     def leave_out_repeated_filters(self) -> None:
         """Before conditions on keys are asked of groups."""
-        flat = [value for values in self.lists.values() for value in values]
         block = replace(self.block, conditions=normalize_filter(self.store, self.block.conditions))
-        changed, flat = without_repeated_filters(self.store, block, flat, close_block)
+        changed, found = without_repeated_filters(self.store, block, self._flat, close_block)
         if changed is not block:
             self.block = changed
-            self._take_values(0, flat)
+            self._take_values(0, found)
 
     def group(self, make_rows: Wrap, keys: list[Formula], is_plain: bool = True) -> None:
         """Complete grouped rows. An outer join that no key and no condition uses decides on no group.
@@ -144,8 +144,8 @@ class Rows:
             keys = self._merge_groups(self._open_groups(keys))
             if self._is_without_repetitions(keys):
                 return
-            self._lift_conditions(frozenset(keys))
             self._lift_existence(keys)
+            self._lift_conditions(frozenset(keys))
         self._write_flags(has_rows=is_plain and bool(keys))
         used = [join for join in self.block.outer_joins if self._is_used(join, keys)]
         if len(used) < len(self.block.outer_joins):
@@ -159,8 +159,7 @@ class Rows:
 
     def _join_rows_of_keys(self, keys: Sequence[Formula]) -> list[Formula]:
         """Before joins decide on groups: subqueries for the row of a key are joins, too. Returns the keys."""
-        flat = [*keys, *(value for values in self.lists.values() for value in values)]
-        self.block, found = join_rows_of_keys(self.store, self.block, flat)
+        self.block, found = join_rows_of_keys(self.store, self.block, [*keys, *self._flat])
         return self._take_values(len(keys), found)
 
     def _merge_groups(self, keys: list[Formula]) -> list[Formula]:
@@ -168,8 +167,7 @@ class Rows:
         while any(rows_of(one).op == "group" for one in self.block.sources):
             flags = Flags(self.store, has_rows=bool(keys), is_known=self._known().is_known)
             self.lists = {name: [*map(flags.quotient, values)] for name, values in self.lists.items()}
-            flat = [value for values in self.lists.values() for value in values]
-            found = without_inner_groups(self.store, self.block, keys, flat, partial(self._bound, keys))
+            found = without_inner_groups(self.store, self.block, keys, self._flat, partial(self._bound, keys))
             if found is None:
                 break
             self.block, changed = found
@@ -206,8 +204,7 @@ class Rows:
         """Grouping keys that the other ones fix are any value of their group."""
         gone = needless_keys(self.store, keys)
         columns = frozenset().union(*map(window_columns, gone))
-        flat = [value for values in self.lists.values() for value in values]
-        if not gone or any(reads_inside(value, columns) for value in flat):
+        if not gone or any(reads_inside(value, columns) for value in self._flat):
             return keys
         kept = [key for key in keys if key not in gone]
         change = any_of(self.store, {one: self._value_of_group(one, frozenset(kept)) for one in columns})
@@ -230,8 +227,7 @@ class Rows:
 
     def _share_filter(self) -> None:
         """A filter of all aggregates of a total is one of its rows."""
-        flat = [value for values in self.lists.values() for value in values]
-        conditions, change = shared_filter(self.store, flat)
+        conditions, change = shared_filter(self.store, self._flat)
         if conditions:
             self.block.conditions += conditions
             self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
@@ -240,26 +236,23 @@ class Rows:
         """A filter that leaves out what no aggregate of a total takes says nothing."""
         if self.block.outer_joins:
             return
-        flat = [value for values in self.lists.values() for value in values]
         conditions = normalize_filter(self.store, self.block.conditions)
-        conditions, change = without_null_filters(self.store, conditions, flat)
+        conditions, change = without_null_filters(self.store, conditions, self._flat)
         self.block = replace(self.block, conditions=conditions)
         self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
 
     def _normalize_joins(self, keys: Sequence[Formula]) -> list[Formula]:
-        """Before conditions are lifted: a condition may make an outer join an inner one, and NOT IN NOT EXISTS. Returns
-        the keys.
-        """
-        flat = [*keys, *(value for values in self.lists.values() for value in values)]
+        """Before conditions are lifted: a condition may make an outer join an inner one. Returns the keys."""
+        flat = [*keys, *self._flat]
         block = normalize_joins(self.store, self.block, flat, close_block)
         block, found = open_sources(self.store, block, flat, MOST_SOURCES)
-        conditions = known_values(self.store, [], block.conditions, block.sources)
-        self.block = anti_joins(self.store, replace(block, conditions=conditions), close_block)
+        block = replace(block, conditions=known_values(self.store, [], block.conditions, block.sources))
+        self.block = anti_joins(self.store, block, close_block)
         return self._take_values(len(keys), found)
 
     def _open_groups(self, keys: list[Formula]) -> list[Formula]:
         """Without aggregates, groups of groups are groups of their rows. Returns the keys over these."""
-        flat = [*keys, *(value for values in self.lists.values() for value in values)]
+        flat = [*keys, *self._flat]
         if any(counts_repetition(one) for value in flat for one in repeating_aggregates(value)):
             return keys
         block, found = without_groups(self.store, without_semi_joins(self.store, self.block), flat)
@@ -302,7 +295,7 @@ class Rows:
 
     def _lift_existence(self, keys: Sequence[Formula]) -> None:
         """Take EXISTS for the keys alone out of WHERE, too. A join looks for different rows as they are, with it."""
-        flat = [*keys, *(value for values in self.lists.values() for value in values)]
+        flat = [*keys, *self._flat]
         if not any(value.has_aggregate for value in flat):
             return
         block = replace(self.block, conditions=normalize_filter(self.store, self.block.conditions))
@@ -318,24 +311,23 @@ class Rows:
         values = self.lists["values"]
         if self.is_distinct:
             return
-        make_rows = _distinct_rows(self.store)
+        make = self.store.make
         if any(value.has_window for value in values):
             self.lift_partition_filters()
-            self.wrap(lambda inside, _: inside)
+            self.complete()
             self.filter("lifted")
         self.lists["keys"] = needed_keys(self.lists["values"])
-        self.group(make_rows, self.lists["keys"])
+        self.group(lambda inside, lists: make("group", inside, make("set", *lists["keys"])), self.lists["keys"])
         self.lists.pop("keys", None)
 
     def lift_partition_filters(self) -> None:
         """Take conditions on the partitions of all windows out: they choose among partitions, before or after."""
-        flat = [value for values in self.lists.values() for value in values]
-        self.block, self.lists["lifted"] = without_partition_filters(self.store, self.block, flat)
+        self.block, self.lists["lifted"] = without_partition_filters(self.store, self.block, self._flat)
 
     def keep_first(self) -> None:
         """Complete rows of which the first of each group of `distinct_on` is left, after all window functions."""
         if any(value.has_window for value in self.lists["values"]):
-            self.wrap(lambda inside, _: inside)
+            self.complete()
         keys = self.lists["distinct_on"]
         if is_unique(self.store, replace(self.block, conditions=[*self._known().conditions]), keys):
             return
@@ -356,10 +348,9 @@ class Rows:
         others = [one for one in self.block.outer_joins if one is not join]
         null = self.store.make("null")
         columns = change_aggregates(self.store, lambda _: null)
-        flat = [columns(value) for values in self.lists.values() for value in values]
-        readers = [*keys, *flat, *self.block.conditions, *(on for one in others for on in one.on)]
-        own = list(join.right.instances())
-        return join.kind != "left" or any(mentions(reader, one) for reader in readers for one in own)
+        readers = [*keys, *map(columns, self._flat), *self.block.conditions, *(on for one in others for on in one.on)]
+        read = {one for reader in readers for one in instances_of(reader)}
+        return join.kind != "left" or not read.isdisjoint(join.right.instances())
 
     def _bind_aggregates(self) -> None:
         """Write aggregates as values of all rows that they read."""
@@ -383,10 +374,20 @@ class Rows:
         grouping = self.store.make("set", *closed[: len(keys)])
         return [self.store.make("aggregate", "over", one, inside, grouping) for one in closed[len(keys) :]]
 
+    def complete(self) -> None:
+        """Complete the rows so far for conditions on window functions. Joins that these do not read come after them."""
+        self._join_rows_of_keys([])
+        block, found = windows_before_lookups(self.store, self.block, self._flat, close_block, keeps_rows)
+        if block is self.block:
+            self.wrap(lambda inside, _: inside)
+            return
+        self.block = block
+        self._take_values(0, found)
+
     def wrap(self, make_rows: Wrap, windows: bool = False) -> None:
         """Complete the rows so far, and read them as one source."""
         self._join_rows_of_keys([])
-        flat = [value for values in self.lists.values() for value in values]
+        flat = self._flat
         inside, closed = close_block(self.store, self.block, flat, in_values=False)
         rest = iter(closed)
         lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}

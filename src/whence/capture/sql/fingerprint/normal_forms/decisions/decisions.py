@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import conjuncts_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS, connect, is_condition
 from whence.capture.sql.fingerprint.normal_forms.decisions.boundaries import with_boundaries
@@ -54,6 +55,14 @@ def decide_filter(store: Formulas, conditions: Sequence[Formula]) -> list[Formul
     groups = list(written.groups(conditions))
     others = [[one for other in groups if other is not group for one in other] for group in groups]
     return [part for group, known in zip(groups, others, strict=True) for part in written.filter(group, known)]
+
+
+def are_apart(store: Formulas, one: Formula, other: Formula) -> bool:
+    """Whether no row satisfies both conditions, in any situation of the values that they test."""
+    parts = [*conjuncts_of(one), *conjuncts_of(other)]
+    if any(part.is_volatile for part in parts) or sum(part.size for part in parts) > _LONGEST:
+        return False
+    return _Decisions(store).filter_together(parts) == [store.make("boolean", "false")]
 
 
 class _Decisions:
@@ -142,6 +151,10 @@ class _Decisions:
         if not isinstance(found, tuple):
             found = self.store.decided[key] = tuple(self._decide_filter(group, known))
         return [*found]
+
+    def filter_together(self, conditions: Sequence[Formula]) -> list[Formula]:
+        """All of these conditions in one decision."""
+        return self._decide_filter(conditions, ())
 
     def _decide_filter(self, group: Sequence[Formula], known: Sequence[Formula]) -> list[Formula]:
         situations = Situations(self.store)

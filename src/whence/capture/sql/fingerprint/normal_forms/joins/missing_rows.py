@@ -47,14 +47,33 @@ class _RowTests:
         if self._is_there(part) or (part.op == "not" and self._is_missing(formulas_of(part)[0])):
             return self._exists()
         if part.op == "case":
-            parts = formulas_of(part)
-            wanted = self._wanted if len(parts) == 3 else self._counted
-            conditions = [wanted(one) for one in parts[:-1:2]]
-            if len(parts) == 3 and parts[2].op == "null" and conditions[0] is self._exists() and self._reads(parts[1]):
-                return parts[1]
-            if conditions != parts[:-1:2]:
-                return make_case(self.store, list(zip(conditions, parts[1:-1:2], strict=True)), parts[-1])
+            return self._changed_case(part)
         return part
+
+    def _changed_case(self, case: Formula) -> Formula:
+        parts = formulas_of(case)
+        wanted = self._wanted if len(parts) == 3 else self._counted
+        conditions = [wanted(one) for one in parts[:-1:2]]
+        if len(parts) == 3 and (value := self._value_of_row(conditions[0], *parts[1:])) is not None:
+            return value
+        if conditions == parts[:-1:2]:
+            return case
+        return make_case(self.store, list(zip(conditions, parts[1:-1:2], strict=True)), parts[-1])
+
+    def _value_of_row(self, condition: Formula, value: Formula, default: Formula) -> Formula | None:
+        """The value of the joined row that a CASE gives for it alone, if it is NULL anyway without one."""
+        if self._is_missing(condition) or condition is negate(self.store, self._exists()):
+            condition, value, default = self._exists(), default, value
+        elif self._is_there(condition):
+            condition = self._exists()
+        found = self._without_default(value)
+        is_of_row = default.op == "null" and condition is self._exists() and self._reads(found)
+        return found if is_of_row else None
+
+    def _without_default(self, value: Formula) -> Formula:
+        """A value where a row is joined: the number of its rows needs no default."""
+        first = formulas_of(value)[0] if value.op == "coalesce" else value
+        return first if self._is_count(first) else value
 
     def _reads(self, value: Formula) -> bool:
         """Whether a value is NULL where no row is joined."""
@@ -100,5 +119,5 @@ class _RowTests:
         """Whether a value is a number of rows of a joined group that is at least one."""
         rows, inside = rows_of(self.instance), value.args[1] if value.op == "of" else None
         is_group = rows.op == "group" and isinstance(rows.args[1], Formula) and rows.args[1].op == "set"
-        is_column = is_group and value.args[0] is self.instance and isinstance(inside, Formula)
+        is_column = is_group and isinstance(inside, Formula) and value.args[0] is self.instance
         return is_column and counts_each_row(formulas_of(value)[1], formulas_of(rows)[0])

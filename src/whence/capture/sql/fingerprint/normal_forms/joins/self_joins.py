@@ -12,6 +12,7 @@ from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known
 from whence.capture.sql.fingerprint.normal_forms.conditions.known_columns import KnownColumns
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
+from whence.capture.sql.fingerprint.normal_forms.joins.key_existence import is_of_one_type
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_rounded_type, type_of
@@ -121,13 +122,28 @@ class _Read:
         )
 
     def equal_keys(self, conditions: Sequence[Formula]) -> list[Formula] | None:
-        """The conditions that hold a whole key of both equal."""
+        """The conditions that hold a whole key of both equal, as far as they say it of these two alone."""
         for key in unique_keys(rows_of(self.gone)):
-            pairs = [self.store.make("eq", self.store.push(one, self.gone), self.column(one)) for one in key.columns]
-            if pairs and all(one in conditions for one in pairs):
+            sides = [(self.store.push(one, self.gone), self.column(one)) for one in key.columns]
+            pairs = [self.store.make("eq", *one) for one in sides]
+            direct = [one for one in pairs if one in conditions]
+            rest = [one for one, pair in zip(sides, pairs, strict=True) if pair not in direct]
+            if pairs and all(_have_one_value(*one, conditions) for one in rest):
                 self.key = key
-                return pairs
+                return direct
         return None
+
+
+def _have_one_value(one: Formula, other: Formula, conditions: Sequence[Formula]) -> bool:
+    """Whether two columns are equal to a third value, of their type."""
+    equal = [condition for condition in conditions if condition.op == "eq" and is_of_one_type(condition)]
+    values = [
+        {part for part in formulas_of(condition) if part is not one} for condition in equal if one in condition.args
+    ]
+    return any(
+        other in condition.args and any(value in condition.args for several in values for value in several)
+        for condition in equal
+    )
 
 
 def _self_equal(store: Formulas, read: _Read, condition: Formula) -> Iterator[Formula]:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import conjuncts_of, excludes
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
-from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_filter, decide_values
+from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import are_apart, decide_filter, decide_values
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
@@ -113,13 +113,13 @@ def _merged(store: Formulas, one: Branch, other: Branch, is_distinct: bool) -> B
     if not own or not theirs:
         return None
     left, right = (store.connect("and", several) for several in (own, theirs))
-    is_apart = excludes(left, right)
-    sides = sorted(((left, one[1]), (right, other[1])), key=lambda side: (side[0].op == "not", side[0].digest))
+    is_apart = excludes(left, right) or are_apart(store, left, right)
+    sides = sorted(((left, one[1]), (right, other[1])), key=lambda side: (side[0].op in ("is", "not"), side[0].digest))
     values = _chosen(store, *sides[0], sides[1][1]) if one[1] == other[1] or is_apart else None
     if values is None or not (is_distinct or is_apart):
         return None
     merged = decide_filter(store, [*shared, *conjuncts_of(connect(store, "or", [left, right]))])
-    return store.make("block", sources, store.make("set", *merged), joins), values
+    return store.make("block", sources, store.make("set", *merged), joins), tuple(decide_values(store, values, merged))
 
 
 def _chosen(
@@ -130,7 +130,7 @@ def _chosen(
     if any(one is not other and not _are_of_one_type(one, other) for one, other in pairs):
         return None
     chosen = (one if one is other else make_case(store, [(condition, one)], other) for one, other in pairs)
-    return tuple(decide_values(store, [*chosen]))
+    return tuple(chosen)
 
 
 def _are_of_one_type(one: Formula, other: Formula) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
+from whence.capture.sql.fingerprint.normal_forms.aggregates.demanded_filters import filter_demanded_groups
 from whence.capture.sql.fingerprint.normal_forms.aggregates.fixed import FixedValues
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import implies, normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import (
@@ -38,6 +39,7 @@ CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[
 def exists_in(store: Formulas, block: Block, close: CloseBlock) -> Formula:
     """Whether a block has a row: neither its values nor DISTINCT, GROUP BY and LIMIT decide on that."""
     block = _with_keys(store, _without_limits(store, block), close)
+    block, _ = filter_demanded_groups(store, block, [], close)
     block, _ = without_groups(store, block, [])
     block, _ = open_sources(store, without_semi_joins(store, block), [], MOST_SOURCES)
     block = _without_own_rows(store, block)
@@ -229,12 +231,12 @@ def without_repeated_existence(store: Formulas, block: Block) -> Block:
     """The block without EXISTS of rows that it joins anyway: of its own sources behind its own conditions."""
     for condition in list(block.conditions):
         rest = [one for one in block.conditions if one is not condition]
-        if condition.op == "exists" and not condition.is_volatile and _has_rows(store, condition, block.sources, rest):
+        if condition.op == "exists" and not condition.is_volatile and has_rows(store, condition, block.sources, rest):
             block = replace(block, conditions=rest)
     return block
 
 
-def _has_rows(store: Formulas, condition: Formula, sources: Sequence[Formula], conditions: Sequence[Formula]) -> bool:
+def has_rows(store: Formulas, condition: Formula, sources: Sequence[Formula], conditions: Sequence[Formula]) -> bool:
     """Whether each row of joined sources has the rows that EXISTS looks for."""
     try:
         inner = Reopened(store, formulas_of(condition)[0]).block
@@ -269,7 +271,7 @@ def _without_limits(store: Formulas, block: Block) -> Block:
 
 
 def semi_joins(store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock) -> Block:
-    """A join on the whole key of a grouped source as EXISTS, if nothing but conditions reads that source."""
+    """A join on the whole key of a source as EXISTS, if nothing but conditions reads that source."""
     for instance in list(block.sources):
         own = [one for one in block.conditions if instance in instances_of(one)]
         others = [one for one in block.sources if one is not instance]
@@ -288,7 +290,7 @@ def semi_joins(store: Formulas, block: Block, values: Sequence[Formula], close: 
 
 def _is_joined_on_key(store: Formulas, instance: Formula, conditions: Sequence[Formula]) -> bool:
     rows = rows_of(instance)
-    if rows.op != "group" or rows.is_open or rows.is_volatile:
+    if rows.is_open or rows.is_volatile:
         return False
     equal = [one for one in conditions if one.op == "eq"]
     return any(

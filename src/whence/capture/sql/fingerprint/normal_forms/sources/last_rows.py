@@ -30,25 +30,45 @@ def number_extremes(store: Formulas, block: Block) -> Block:
     return block if found == block.conditions else replace(block, conditions=found)
 
 
+def rank_extremes(store: Formulas, block: Block, values: Sequence[Formula]) -> list[Formula]:
+    """The values with such ranks for comparisons of values that are never NULL. Of these, NULL is no rank."""
+    known = KnownValues(store, block.conditions, block.sources)
+
+    def change(part: Formula) -> Formula:
+        found = _ranked(store, block, part) if part.op == "eq" else None
+        return found[0] if found is not None and known.is_known(found[1]) else part
+
+    return [*map(change_everywhere(store, change), values)]
+
+
 def _numbered(store: Formulas, block: Block, condition: Formula) -> list[Formula]:
-    for total, value in (condition.parts, condition.parts[::-1]) if condition.op == "eq" else ():
-        window = total.parts[1] if total.op == "of" and total.parts[0] in block.sources else total
-        extreme = total_of(window) if window.op == "window" and window is not total else None
+    found = _ranked(store, block, condition) if condition.op == "eq" else None
+    return [condition] if found is None else [found[0], negate(store, is_null(found[1]))]
+
+
+def _ranked(store: Formulas, block: Block, equality: Formula) -> tuple[Formula, Formula] | None:
+    """The test for the first rank that an equality with the greatest or the least value of a partition is, and the
+    value.
+    """
+    for total, value in (equality.parts, equality.parts[::-1]):
+        source = total.parts[0] if total.op == "of" and total.parts[0] in block.sources else None
+        window = total.parts[1] if source is not None else total
+        extreme = total_of(window) if window.op == "window" else None
         if extreme is None or extreme.args[0] not in ("max", "min"):
             continue
-        source, inside = total.parts[0], extreme.parts[0]
-        if value not in (store.push(inside, source), store.make("of", source, inside)):
+        inside, keys = extreme.parts[0], partition_of(window) or ()
+        read = [one if source is None else store.push(one, source) for one in (*keys, inside)]
+        if value is not read[-1] and (source is None or value is not store.make("of", source, inside)):
             continue
-        keys = [store.push(one, source) for one in partition_of(window) or ()]
-        if not all(has_one_spelling(type_of(one), store.dialect) for one in (*keys, value)):
+        if not all(has_one_spelling(type_of(one), store.dialect) for one in (*read[:-1], value)):
             continue
-        is_one = is_unique(store, Block([source]), [*keys, value])
+        is_one = source is not None and is_unique(store, Block([source]), [*read[:-1], value])
         name = ("rownumber",) if is_one else ("rank", "aggregate")
         order = store.make("list", store.make("ordered", *(("desc",) if extreme.args[0] == "max" else ()), inside))
-        partition = store.make("set", *(partition_of(window) or ()))
-        first = store.make("of", source, store.make("window", *name, partition, order, "OVER"))
-        return [store.make("eq", first, store.make("number", "1")), negate(store, is_null(value))]
-    return [condition]
+        number = store.make("window", *name, store.make("set", *keys), order, "OVER")
+        first = number if source is None else store.make("of", source, number)
+        return store.make("eq", first, store.make("number", "1")), value
+    return None
 
 
 def with_keys_of_extremes(store: Formulas, block: Block) -> Block:

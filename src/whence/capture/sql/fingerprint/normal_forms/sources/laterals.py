@@ -1,9 +1,10 @@
-"""LATERAL queries that find their rows by equality, as joins with all rows.
+"""LATERAL queries as joins with all rows: those of rows, and others that find these by equality.
 
 `FROM t, LATERAL (SELECT g, sum(x) FROM u WHERE u.k = t.k GROUP BY g)` gives for a row of t the groups of the rows of u
 with its k. They are the groups by k and g whose k is that of the row. A query with LIMIT 1 gives the first row of
 those with this k. A total gives a row even where there is none of u, so it is a LEFT JOIN with the totals of all k. The
-two values are of one type, of which equal values are the same: texts that equal one number would be two groups.
+two values are of one type, of which equal values are the same: texts that equal one number would be two groups. A
+query of rows alone is joined on whatever it asks of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -103,6 +104,8 @@ def _find(
     `is_missing`: the rows are those of an outer join.
     """
     rows, columns = rows_of(instance), columns_of(instance, readers)
+    if rows.op == "block":
+        return _find_rows(store, instance, columns, close, is_missing=is_missing)
     inside, more, wrap = _shape(store, rows)
     is_total = rows.op == "group" and rows.args[1] == "all rows"
     inner = Reopened(store, inside)
@@ -112,7 +115,7 @@ def _find(
     if not pairs or not columns or any(rows_of(one).is_open for one in own):
         raise ForeignSourceError
     is_single = rows.op == "limit" or is_total
-    if rows.op != "block" and not all(_are_of_one_type(*pair, is_single=is_single) for pair in pairs):
+    if not all(_are_of_one_type(*pair, is_single=is_single) for pair in pairs):
         raise ForeignSourceError
     wanted = [*(key for key, _ in pairs), *(inner.open(one) for one in more)]
     opened = [inner.open_total(one) if one.has_aggregate else inner.open(one) for one in columns]
@@ -134,6 +137,43 @@ def _find(
         on=[store.make("eq", store.push(place, after), outer) for (_, outer), place in places],
         is_total=is_total,
     )
+
+
+def _find_rows(
+    store: Formulas, instance: Formula, columns: Sequence[Formula], close: CloseBlock, *, is_missing: bool
+) -> _Found:
+    """Rows that are neither grouped nor limited. Raises ForeignSourceError."""
+    inner = Reopened(store, rows_of(instance))
+    own = frozenset(inner.block.sources)
+    correlated = [one for one in inner.block.conditions if not instances_of(one) <= own]
+    opened = [inner.open(one) for one in columns]
+    if not correlated or not columns or any(rows_of(one).is_open for one in own):
+        raise ForeignSourceError
+    if any(not instances_of(one) <= own or one.has_window for one in opened):
+        raise ForeignSourceError
+    crossing = list(dict.fromkeys(part for one in correlated for source in own for part in _columns(source, one)))
+    rest = [one for one in inner.block.conditions if one not in correlated]
+    made, closed = close(store, Block(inner.block.sources, inner.block.outer_joins, rest), [*crossing, *opened])
+    after = store.instance(made)
+    moved = {old: store.push(new, after) for old, new in zip(crossing, closed, strict=False)}
+    visit = change_everywhere(store, lambda part: moved.get(part, part))
+    pushed = [store.push(one, after, is_missing) for one in closed[len(crossing) :]]
+    return _Found(
+        instance=after,
+        columns={store.make("of", instance, old): new for old, new in zip(columns, pushed, strict=True)},
+        on=[*map(visit, correlated)],
+        is_total=False,
+    )
+
+
+def _columns(source: Formula, condition: Formula) -> list[Formula]:
+    """The columns of a source that a condition reads. Raises ForeignSourceError if it reads it otherwise."""
+    if source not in instances_of(condition):
+        return []
+    found = [source.store.make("of", source, one) for one in columns_of(source, [condition])]
+    if not found:
+        raise ForeignSourceError
+    return found
 
 
 def _are_of_one_type(key: Formula, outer: Formula, *, is_single: bool) -> bool:
@@ -163,8 +203,6 @@ def _shape(store: Formulas, rows: Formula) -> tuple[Formula, list[Formula], Wrap
             limit is store.make("limit", "expression", store.make("number", "1"))
         ):
             return inside, formulas_of(order), _FirstRows(store, len(order.args)).of
-        case ("block", *_):
-            return rows, [], lambda made, _, found: (made, [*found])
     raise ForeignSourceError
 
 

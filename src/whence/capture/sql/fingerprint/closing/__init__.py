@@ -1,0 +1,1 @@
+"""Complete rows: formulas without reference to the instances of a block."""
