@@ -1,4 +1,7 @@
-"""The browser of the tests: found on this machine, or installed by `python -m ui.browser.chromium`."""
+"""The browser of the tests: found on this machine, or installed by `python -m ui.browser.chromium`.
+
+Chromium's headless shell is preferred: it has no windows, and takes two thirds of the CPU time of the whole browser.
+"""
 
 import os
 import shutil
@@ -8,8 +11,10 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_APT = (("apt-get", "update", "-qq"), ("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"))
+_SHELL = "chromium-headless-shell"
+_NAMES = (_SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_UPDATE = ("apt-get", "update", "-qq")
+_INSTALL = ("apt-get", "install", "-y", "-qq", "--no-install-recommends")
 
 
 def chromium() -> str | None:
@@ -19,12 +24,16 @@ def chromium() -> str | None:
 
 
 def install() -> bool:
-    """Install a browser: Debian's where the user may, else Playwright's. Returns whether there is one afterwards."""
+    """Install a browser: Debian's where the user may, else Playwright's. Returns whether there is one afterwards.
+
+    Another one that is there already will do if no headless shell can be had.
+    """
     if shutil.which("apt-get") and (prefix := privilege()) is not None:
-        done = all(subprocess.run([*prefix, *command], check=False).returncode == 0 for command in _APT)
-        if done and chromium():
-            return True
-    subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
+        subprocess.run([*prefix, *_UPDATE], check=False)
+        if subprocess.run([*prefix, *_INSTALL, _SHELL], check=False).returncode and not chromium():
+            subprocess.run([*prefix, *_INSTALL, "chromium"], check=False)
+    if not chromium():
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
     return chromium() is not None
 
 
@@ -45,7 +54,7 @@ def _playwrights_own() -> str | None:
 
 
 if __name__ == "__main__":
-    if not chromium():
-        sys.stdout.write("==> No Chromium here: installing one for the tests of the web UI\n")
+    if not (os.environ.get("WHENCE_TEST_CHROMIUM") or shutil.which(_SHELL)):
+        sys.stdout.write("==> No headless Chromium here: installing one for the tests of the web UI\n")
         if not install():
-            sys.exit("No Chromium, and none could be installed: apt install chromium, or WHENCE_TEST_CHROMIUM=/path")
+            sys.exit(f"No Chromium, and none could be installed: apt install {_SHELL}, or WHENCE_TEST_CHROMIUM=/path")
