@@ -78,8 +78,16 @@ class Ran:
 
     def outer(self) -> list[Event]:
         """The events of the run around the job, in their order: each process sends its own."""
-        own = (one for one in self.events if one["job"]["name"] == "job")
-        return sorted(own, key=lambda one: str(one["eventTime"]))
+        return _outer(self.events)
+
+    def outer_at_once(self) -> list[Event]:
+        """Those of them that arrived while the job ran."""
+        return _outer(self.at_once)
+
+
+def _outer(events: Iterable[Event]) -> list[Event]:
+    own = (one for one in events if one["job"]["name"] == "job")
+    return sorted(own, key=lambda one: str(one["eventTime"]))
 
 
 def run_job(case: Case, mode: str, condition: Condition, folder: Path) -> Ran:

@@ -156,7 +156,7 @@ def test_5_a_job_ends_as_without_whence_whatever_the_collector_does(
     ran = run_job(case, "succeed", condition, tmp_path / "job")
     assert (ran.code, ran.output) == (alone.returncode, alone.stdout) == (0, "done\n")
     assert "Traceback" not in ran.errors
-    assert "COMPLETE" not in states(ran.at_once)
+    assert "COMPLETE" not in states(ran.outer_at_once())
     assert states(ran.outer())[-1] == "COMPLETE"
     assert facts_of(ran.events, sqlite_store) == case.facts
 
