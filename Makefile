@@ -96,7 +96,7 @@ nightly-long: .venv/ready-dev ## Compare the SQL reader with DuckDB and Spark on
 
 nightly-truths: .venv/ready-dev ## Execute every edit of the gate's corpora again, in DuckDB and in Spark; fails if a truth is not the committed one (half an hour)
 	@PYTHONPATH=tests $(BIN)/python -m capture.sql.gate_corpus.truth
-	@for one in tpcds tpch spark subscriptions care refactorings logistics grid market insurance campus resort film reviews harbour tram; do $(MAKE) --no-print-directory accuracy-gate ARGS="--truth $$one" || exit 1; done
+	@for one in tpcds tpch spark subscriptions care refactorings logistics grid market insurance campus resort film reviews harbour tram pull_requests assistants structures; do $(MAKE) --no-print-directory accuracy-gate ARGS="--truth $$one" || exit 1; done
 	@PYTHONPATH=tests $(BIN)/python -m capture.sql.fingerprint.executed
 	@git diff --exit-code --ignore-matching-lines='^witness: ' tests/capture/sql/gate_corpus tests/capture/sql/fingerprint
 

@@ -160,6 +160,9 @@ def corpora(compare: Compare, part: slice = EVERY_EDIT) -> Mapping[str, Callable
         "Harbour, keys declared by tests": lambda: query_verdicts("harbour", compare, part, has_keys=True),
         "Tram": lambda: query_verdicts("tram", compare, part),
         "Tram, keys declared by tests": lambda: query_verdicts("tram", compare, part, has_keys=True),
+        "Assistants, keys declared by tests": lambda: query_verdicts("assistants", compare, part, has_keys=True),
+        "Structures, keys declared by tests": lambda: query_verdicts("structures", compare, part, has_keys=True),
+        "Pull requests, keys declared by tests": lambda: query_verdicts("pull_requests", compare, part, has_keys=True),
         "Reviews": lambda: review_verdicts(compare, part),
     }
 

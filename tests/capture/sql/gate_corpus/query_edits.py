@@ -22,7 +22,7 @@ from capture.sql.gate_corpus.estates import ESTATES, find_estate
 from capture.sql.generated import tpcds, tpch
 
 FOLDER = Path(__file__).parent / "queries"
-CORPORA = ("tpcds", "tpch", "spark", "refactorings", *ESTATES)
+CORPORA = ("tpcds", "tpch", "spark", "refactorings", "assistants", "structures", "pull_requests", *ESTATES)
 _COLUMNS = ("columns", "removed", "added", "type", "values")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 TPCH = "TPC-H "
