@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from whence.capture.sql.fingerprint.block import instances_of
+from whence.capture.sql.fingerprint.normal_forms.terms.days import first_moment
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.types import EXACT_TEXTS, function_of, is_rounded_type, type_of
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, RowKey
@@ -61,7 +62,8 @@ def _has_exact_texts(rows: Formula) -> bool:
 
 def needed_keys(keys: Sequence[Formula]) -> list[Formula]:
     """The grouping keys without literals, and without those that are functions of other keys."""
-    kept = [key for key in dict.fromkeys(keys) if key.op not in ("number", "string", "boolean")] or list(keys[:1])
+    found = dict.fromkeys(map(first_moment, keys))
+    kept = [key for key in found if key.op not in ("number", "string", "boolean")] or list(keys[:1])
     for key in list(kept):
         others = frozenset(one for one in kept if one is not key)
         if others and key.op != "of" and reads_only(key, others, frozenset(instances_of(key))):

@@ -10,7 +10,7 @@ from whence.capture.sql.fingerprint.normal_forms.conditions.differences import (
     seconds_of,
     without_difference,
 )
-from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, is_day, make_date
+from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, first_moment, is_day, make_date
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of, is_literal
 from whence.capture.sql.fingerprint.normal_forms.terms.types import (
     EXACT_TEXTS,
@@ -190,7 +190,11 @@ def is_month(value: Formula) -> bool:
 
 
 def without_shift(value: Formula) -> Formula:
-    """The value that a constant is added to, where different values give different sums."""
+    """The value that a constant is added to, where different values give different sums; a month for its first day."""
+    return first_moment(_without_constant(value))
+
+
+def _without_constant(value: Formula) -> Formula:
     parts = formulas_of(value)
     if value.op == "date_plus" and len(parts) == 2 and parts[1].op == "interval":
         is_fixed = seconds_of(parts[1]) is not None or is_month(parts[0])

@@ -65,6 +65,18 @@ def are_apart(store: Formulas, one: Formula, other: Formula) -> bool:
     return _Decisions(store).filter_together(parts) == [store.make("boolean", "false")]
 
 
+def decide_join(store: Formulas, conditions: Sequence[Formula], known: Sequence[Formula]) -> list[Formula]:
+    """The conditions of an outer join without what is known of the rows on its left; as they are if that says nothing.
+
+    `known`: what those rows satisfy that are left in the end.
+    """
+    facts = frozenset(decide_filter(store, known))
+    alone, together = decide_filter(store, conditions), decide_filter(store, [*conditions, *facts])
+    found = [one for one in together if one not in facts]
+    says_something = facts <= {*together} and {*found} != {*alone}.difference(facts)
+    return found if says_something else [*conditions]
+
+
 class _Decisions:
     def __init__(self, store: Formulas, known: Sequence[Formula] = ()) -> None:
         self.store = store

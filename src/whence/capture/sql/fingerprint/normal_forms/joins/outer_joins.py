@@ -1,10 +1,11 @@
 """Outer joins that are written in several ways: as inner joins under a filter, and as NOT EXISTS."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.capture.sql.fingerprint.block import OUTER_VIEW, Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS, implies
+from whence.capture.sql.fingerprint.normal_forms.decisions.decisions import decide_join
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened, columns_of
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import is_total
@@ -23,7 +24,20 @@ def normalize_joins(store: Formulas, block: Block, values: Sequence[Formula], cl
     """
     while (changed := next(_changes(store, block, values, close), None)) is not None:
         block = changed
-    return block
+    return _without_known_conditions(store, block)
+
+
+def _without_known_conditions(store: Formulas, block: Block) -> Block:
+    """The same rows. ON of a LEFT JOIN need not ask what the rows on its left satisfy anyway."""
+    own = frozenset(block.sources)
+    known = [one for one in block.conditions if instances_of(one) <= own and not one.is_volatile]
+    if not known or any(join.left is not None for join in block.outer_joins):
+        return block
+
+    def changed(join: OuterJoin) -> OuterJoin:
+        return replace(join, on=decide_join(store, join.on, known)) if join.kind == "left" else join
+
+    return replace(block, outer_joins=[*map(changed, block.outer_joins)])
 
 
 def filter_right_sides(

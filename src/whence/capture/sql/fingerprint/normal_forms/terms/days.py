@@ -168,3 +168,10 @@ def midnight(value: Formula) -> date | None:
 def _day(store: Formulas, time: Formula) -> Formula:
     inside = formulas_of(time)[0] if time.op == "date_trunc" and time.args[0] == "day" else time
     return store.make("cast", inside, store.make("type", "date"))
+
+
+def first_moment(value: Formula) -> Formula:
+    """The first moment of a week, month, quarter or year instead of its day, which tells them apart as well."""
+    inside = value.parts[0] if value.op == "cast" and type_of(value) == "date" else value
+    is_first = inside.op == "date_trunc" and inside.args[0] in ("week", "month", "quarter", "year")
+    return inside if is_first else value
