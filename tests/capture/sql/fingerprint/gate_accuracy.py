@@ -44,6 +44,9 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Harbour, keys declared by tests": {**_BARS, "harmless silent": 0.958, "known": 1.0, "exact columns": 0.93},
     "Tram": {**_BARS, "harmless silent": 0.9, "known": 1.0, "exact columns": 0.92},
     "Tram, keys declared by tests": {**_BARS, "harmless silent": 0.974, "known": 1.0, "exact columns": 0.93},
+    "Assistants, keys declared by tests": {**_BARS, "harmless silent": 0.83, "known": 1.0, "exact columns": 1.0},
+    "Structures, keys declared by tests": {**_BARS, "harmless silent": 0.57, "known": 1.0, "exact columns": 0.73},
+    "Pull requests, keys declared by tests": {**_BARS, "harmless silent": 0.919, "known": 1.0, "exact columns": 0.98},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
     WHOLE: {**_BARS, "harmless silent": 0.914, "exact columns": 0.921},
 }
@@ -60,6 +63,8 @@ for what is known of complete rows. `Film` was scored once with all of these, un
 declared, 0.883 without; its loud edits were in view when the rules on sums of sums and ends of parts of dates were
 written. `Tram` was scored once with these and those on last rows, totals and existence, unseen: 0.921 with its keys
 declared, 0.874 without; its loud edits were in view when aggregates in what a joined group is made of were mended.
+`Pull requests` had 0.889 at first, and 0.895 after rules were written for `Assistants` (first 0.64) and `Structures`
+(0.41), which leave out all easy edits; its loud edits were in view when ON of LEFT JOINs was read with WHERE.
 """
 NOT_SCORED_YET: frozenset[str] = frozenset()
 """Corpora whose first score is not taken: they have no floors, and `WHOLE` and CI leave them out."""
