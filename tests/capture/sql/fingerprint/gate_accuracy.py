@@ -46,7 +46,7 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "Tram, keys declared by tests": {**_BARS, "harmless silent": 0.974, "known": 1.0, "exact columns": 0.93},
     "Assistants, keys declared by tests": {**_BARS, "harmless silent": 0.83, "known": 1.0, "exact columns": 1.0},
     "Structures, keys declared by tests": {**_BARS, "harmless silent": 0.57, "known": 1.0, "exact columns": 0.73},
-    "Pull requests, keys declared by tests": {**_BARS, "harmless silent": 0.919, "known": 1.0, "exact columns": 0.98},
+    "Pull requests, keys declared by tests": {**_BARS, "harmless silent": 0.913, "known": 1.0, "exact columns": 0.98},
     "Reviews": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.79},
     WHOLE: {**_BARS, "harmless silent": 0.914, "exact columns": 0.921},
 }

@@ -61,8 +61,7 @@ class Formula:
         self.has_aggregate = op == "aggregate" or (not is_bound and any(part.has_aggregate for part in parts))
         self.has_scalar = op == "scalar" or (not is_bound and any(part.has_scalar for part in parts))
         self.is_volatile = op == "volatile" or any(part.is_volatile for part in parts)
-        is_whole = is_bound or op in ("aggregate", "window")
-        self.size = 1 if is_whole else min(1 + sum(part.size for part in parts), PUSHED_SIZE + 1)
+        self.size = 1 if is_bound else min(1 + sum(part.size for part in parts), PUSHED_SIZE + 1)
         self.digest = _digest(op, args)
 
     def __repr__(self) -> str:
