@@ -73,8 +73,8 @@ def decide_join(store: Formulas, conditions: Sequence[Formula], known: Sequence[
     facts = frozenset(decide_filter(store, known))
     alone, together = decide_filter(store, conditions), decide_filter(store, [*conditions, *facts])
     found = [one for one in together if one not in facts]
-    says_something = facts <= {*together} and {*found} != {*alone}.difference(facts)
-    return found if says_something else [*conditions]
+    is_news = facts <= {*together} and {*found} != {*alone}.difference(facts)
+    return found if is_news else [*conditions]
 
 
 class _Decisions:
