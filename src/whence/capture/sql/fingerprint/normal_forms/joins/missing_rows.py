@@ -62,13 +62,17 @@ class _RowTests:
 
     def _value_of_row(self, condition: Formula, value: Formula, default: Formula) -> Formula | None:
         """The value of the joined row that a CASE gives for it alone, if it is NULL anyway without one."""
-        if self._is_missing(condition) or condition is negate(self.store, self._exists()):
-            condition, value, default = self._exists(), default, value
-        elif self._is_there(condition):
-            condition = self._exists()
-        found = self._without_default(value)
-        is_of_row = default.op == "null" and condition is self._exists() and self._reads(found)
-        return found if is_of_row else None
+        for chosen, other, is_missing in ((value, default, False), (default, value, True)):
+            found = self._without_default(chosen)
+            if other.op == "null" and self._reads(found) and self._asks(condition, is_missing=is_missing):
+                return found
+        return None
+
+    def _asks(self, condition: Formula, *, is_missing: bool) -> bool:
+        """Whether a condition asks for the joined row, or for its absence."""
+        if is_missing:
+            return self._is_missing(condition) or condition is negate(self.store, self._exists())
+        return self._is_there(condition) or condition is self._exists()
 
     def _without_default(self, value: Formula) -> Formula:
         """A value where a row is joined: the number of its rows needs no default."""
