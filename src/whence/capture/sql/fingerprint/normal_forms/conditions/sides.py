@@ -84,7 +84,7 @@ def _shifted_literal(store: Formulas, operation: str, left: Formula, right: Form
 
 
 def _shifted(store: Formulas, kind: str, literal: Formula, number: int) -> Formula | None:
-    """A literal number or day so many later."""
+    """A literal number or day with a number added; None for other literals."""
     if (bound := integer_of(literal)) is not None and is_exact_type(kind):
         return store.make("number", str(bound + number))
     day = date_of(literal) if kind == "date" else None

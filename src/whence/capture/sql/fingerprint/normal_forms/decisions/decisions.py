@@ -66,9 +66,9 @@ def are_apart(store: Formulas, one: Formula, other: Formula) -> bool:
 
 
 def decide_join(store: Formulas, conditions: Sequence[Formula], known: Sequence[Formula]) -> list[Formula]:
-    """The conditions of an outer join without what is known of the rows on its left; as they are if that says nothing.
+    """Simplify the conditions of an outer join by what its left rows satisfy.
 
-    `known`: what those rows satisfy that are left in the end.
+    `known`: the conditions of WHERE on these rows. The conditions are returned unchanged if `known` simplifies nothing.
     """
     facts = frozenset(decide_filter(store, known))
     alone, together = decide_filter(store, conditions), decide_filter(store, [*conditions, *facts])
